@@ -1,7 +1,7 @@
-"""What the byte-level proxy carries, beside the same requests without it.
+"""Measures the throughput of the byte-level proxy, compared with the same requests without it.
 
-A server that answers at once and a client that keeps connections open each run in a process of their own, and
-the proxy in this one. Straight and through the proxy take turns, so that a busy machine slows both.
+A server that answers at once and a client with kept connections run in their own processes, the proxy in this
+one. Direct and proxied rounds alternate, so that a busy machine slows both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ REQUEST = b"POST /api/credentials/token HTTP/1.1\r\nHost: gateway\r\nContent-Len
 
 
 class Answering(asyncio.Protocol):
-    """Says the same thing for every request that has come in whole."""
+    """Sends the same answer to every complete request."""
 
     def __init__(self) -> None:
         self._came = 0
@@ -48,7 +48,7 @@ async def serve() -> None:
 
 
 async def ask(port: int, requests: int, connections: int) -> None:
-    """Prints how many requests were answered in full, how many were not, and how long it took."""
+    """Prints the number of requests, the number of errors, and the duration."""
     errors = 0
 
     async def one(share: int) -> None:
@@ -72,7 +72,7 @@ def again(*arguments: str) -> list[str]:
 
 
 def measured(port: int, requests: int, connections: int) -> tuple[float, int]:
-    """Requests a second, and how many of them went wrong."""
+    """Requests per second, and the number of errors."""
     said = subprocess.run(
         again("--ask", str(port), str(requests), str(connections)),
         capture_output=True,
@@ -110,7 +110,7 @@ def main() -> int:
 def rounds(
     said: IO[str] | None, arguments: argparse.Namespace
 ) -> tuple[list[float], list[float], int, float]:
-    """The rates of both, the errors and troubles of the proxy's side, and what the proxy took a request."""
+    """The rates of both, the errors of the proxied rounds, and the proxy's processor time per request."""
     assert said is not None
     port, errors = int(said.readline()), 0
     straight: list[float] = []

@@ -1,8 +1,8 @@
-"""What a campaign holds on to: memory, files and processes, looked at while it goes on.
+"""Measures memory, open files and processes of a campaign while it runs.
 
-Runs a campaign against the embedded reference in a process of its own, and looks at the whole tree of its
-processes every few seconds. Memory is flat when the last third holds not much more than the third before it;
-the first third is for what is loaded once.
+Runs a campaign against the embedded reference in its own process, and measures its whole process tree every
+two seconds. Memory counts as constant if the last third uses not much more than the second third. The first
+third is the warm-up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Look:
-    """What the processes of a tree hold at one moment."""
+    """One measurement of a process tree."""
 
     memory_mb: float
     files: int
@@ -32,11 +32,11 @@ class Look:
 
 
 def tree(root: int) -> list[int]:
-    """A process with all that descend from it."""
+    """A process and all of its descendants."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            # The name of a program may hold anything but ends with the last bracket.
+            # A program's name may contain brackets; it ends with the last one.
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
             continue

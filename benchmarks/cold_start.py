@@ -1,7 +1,7 @@
-"""What starting the command line costs, measured beside an interpreter that does nothing.
+"""Measures how long the command line takes to start, compared with an interpreter that does nothing.
 
-Every round runs each command once, so that a machine that slows down slows all of them alike.
-`--check` ends with 1 when a command is over the bound of 3 x `python -c pass` + 150 ms.
+Every round runs each command once, so that a busy machine slows all of them. With `--check` the exit code is
+1 if a command exceeds the bound of 3 x `python -c pass` + 150 ms.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def one_run(command: list[str]) -> float:
 
 
 def measure(rounds: int) -> list[Timing]:
-    """The first round fills the file cache and the byte code, and is not counted."""
+    """The timings; the first round fills the caches and is not counted."""
     asked = commands()
     taken: dict[str, list[float]] = {name: [] for name in asked}
     for round_ in range(rounds + 1):

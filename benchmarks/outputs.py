@@ -1,8 +1,8 @@
-"""What the record and the default outputs cost, beside the run that they are about.
+"""Measures the cost of the record and the default outputs, as a share of the run.
 
-Runs the embedded reference once, and measures in the same process what the writer of the record and the
-outputs took. Both sides of the share are processor time, the run's with that of all its processes: a busy
-machine makes the wall longer, and a share of that would look smaller than it is.
+Runs the embedded reference once, and measures the record and the outputs in the same process. Both times are
+processor time, for the run that of all its processes: on a busy machine, a share of wall time would be too
+small.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BOUND = 0.10
 
 
 class Stopwatch:
-    """Adds up the processor time that calls of a function take."""
+    """Adds up the processor time of calls of a function."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -47,7 +47,7 @@ class Stopwatch:
 
 
 def processor_s() -> float:
-    """The processor time of this process, and of the processes that it started and that have ended."""
+    """The processor time of this process and its ended children."""
     return sum(os.times()[:4])
 
 

@@ -1,11 +1,11 @@
-"""How often one round of a race catches a gateway or a service that loses it, and how many rounds follow.
+"""Measures how often one round of a race catches a concurrency defect, and how many rounds are needed.
 
-Each shipped defect of concurrency meets the races of its right rule again and again, one round that counts
-at a time. Of its checks the one that catches it most often is the one that it is for. Of that one, as many
-rounds are needed as make a miss rarer than one in ten thousand. What is reckoned with is the lower end of the
-rates that so many tries allow, with 95 % confidence, and not the rate that was seen.
+Each shipped concurrency defect is tested with the races of its right rule again and again, one valid round at
+a time. The check that catches it most often is the one for this defect. It needs so many rounds that a miss
+is rarer than one in ten thousand. The calculation uses the lower bound of the rate with 95 % confidence, not
+the measured rate.
 
-A run that waits most of its time is tried several at once.
+Slow runs, which mostly wait, are made in parallel.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gateproof.reference.defects.gateway.races_vault import DEFECTS as RACES_OF_
 from gateproof.reports.verdicts import Reason, Verdict
 
 RATES = Path(__file__).with_name("race_rates.json")
-# How rare a miss has to be, and how sure the rate has to be that this is reckoned with.
+# The maximum probability of a miss, and the confidence of the rate.
 MISS, CONFIDENCE = 1e-4, 0.95
 ROLES = ("gateway", "service")
 JUDGED = frozenset({Verdict.PASSED, Verdict.FAILED})
@@ -51,7 +51,7 @@ LINE = "{seen:3} of {tries:3}  {rounds:3} rounds  {run_s:5.2f} s  {defect}  {che
 
 
 def lower_bound(seen: int, tries: int) -> float:
-    """The lowest rate that makes it no surprise to be seen so often, by Clopper and Pearson."""
+    """The lower bound of the rate (Clopper and Pearson)."""
     low, high = 0.0, seen / tries
     for _ in range(60):
         middle = (low + high) / 2
@@ -63,13 +63,13 @@ def lower_bound(seen: int, tries: int) -> float:
 
 
 def rounds_for(seen: int, tries: int) -> int:
-    """How many rounds make a miss rare enough."""
+    """The number of rounds that makes a miss rare enough."""
     rate = lower_bound(seen, tries)
     return math.ceil(math.log(MISS) / math.log(1 - rate)) if rate > 0 else sys.maxsize
 
 
 def losers(role: str) -> Iterator[tuple[Subject, list[str]]]:
-    """Defects that fail races of their right rule and nothing else of it, each with the cases of those."""
+    """Defects that only races of their right rule catch, each with the cases of these races."""
     shipped = proven(role).defects
     raced = {f"{check.rule}/{check.name}": check for check in checks.races(role)}
     for subject in subjects(role):
@@ -81,8 +81,8 @@ def losers(role: str) -> Iterator[tuple[Subject, list[str]]]:
 
 
 def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdict, float]:
-    """What one round that counts came to, and how long the run took."""
-    # One round that counts a run; a process of a pool knows nothing of what others were told.
+    """The verdict of one valid round, and the duration of the run."""
+    # One valid round in each run; set here because each process of a pool has its own copy.
     races.USUAL_ROUNDS = sys.maxsize
     chosen, place = frozenset({case}), own_place(seed=1)
     options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
@@ -104,7 +104,7 @@ def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdic
 def measured(
     role: str, subject: Subject, case: str, tries: int, long_tries: int, pool: ProcessPoolExecutor
 ) -> dict[str, Any] | None:
-    """How often one round of a case caught the defect; None for a case that is not for it."""
+    """How often one round of a case caught the defect; None for a case that does not catch it."""
     ask = partial(one_round, role, subject, case)
     found = [ask(seed) for seed in range(3)]
     if all(verdict is not Verdict.FAILED for verdict, _ in found):
@@ -127,13 +127,13 @@ def measured(
 
 
 def best_of(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """For each defect the row of the case that needs the fewest rounds, and of those the quickest."""
+    """For each defect the row of the case that needs the fewest rounds, or the fastest of these."""
     ordered = sorted(rows, key=lambda row: (row["rounds"], row["run_s"]), reverse=True)
     return {row["defect"]: row for row in ordered}
 
 
 def pooled(measured: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """One row for each defect and case, with all tries at it, on whatever machine."""
+    """One row for each defect and case, with the tries of all measurements."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in (row for rows in measured.values() for row in rows):
         one = found.setdefault((row["role"], row["defect"], row["check"]), {**row, "seen": 0, "tries": 0})
@@ -145,7 +145,7 @@ def pooled(measured: Mapping[str, Sequence[dict[str, Any]]]) -> list[dict[str, A
 
 
 def table() -> str:
-    """What was measured, one line for each defect: the case that is best for it, and the rounds it needs."""
+    """The stored results as a table: for each defect its best case and the rounds that it needs."""
     measured = json.loads(RATES.read_text(encoding="utf-8"))
     stated = {case: check.rounds for role in ROLES for check in checks.races(role) for case in check.ids()}
     lines = ["| loses the race | caught by one round of | quiet | busy | rounds needed | rounds run |"]
@@ -166,7 +166,7 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """So many processes turn in circles meanwhile."""
+    """Keeps so many processes busy inside the block."""
     running = [multiprocessing.Process(target=_turn, daemon=True) for _ in range(processes)]
     for each in running:
         each.start()
@@ -189,15 +189,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--only", action="append", default=[], help="defects whose names match (repeatable)")
     parser.add_argument("--role", choices=ROLES, action="append", help="default: both")
     parser.add_argument("--tries", type=int, default=40, help="rounds for each defect and check")
-    parser.add_argument("--busy", type=int, default=0, metavar="N", help="beside so many busy processes")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="with so many busy processes")
+    parser.add_argument("--keep", metavar="NAME", help=f"store the results in {RATES.name} under this name")
     parser.add_argument(
-        "--keep", metavar="NAME", help=f"keep what was measured in {RATES.name} under this name"
+        "--best-of", metavar="NAME", help="for each defect only the best case of these stored results"
     )
-    parser.add_argument(
-        "--best-of", metavar="NAME", help="of each defect, the case that is best under this name"
-    )
-    parser.add_argument("--long-tries", type=int, default=60, help="the same, where a run takes long")
-    parser.add_argument("--table", action="store_true", help="print what was kept, and measure nothing")
+    parser.add_argument("--long-tries", type=int, default=60, help="the same for slow runs")
+    parser.add_argument("--table", action="store_true", help="print the stored results, and measure nothing")
     arguments = parser.parse_args(argv)
     if arguments.table:
         print(table())

@@ -1,9 +1,9 @@
-"""A whole run beside a bare replay of the same requests, in one sitting.
+"""Compares a whole run with a plain replay of the same requests.
 
-The suite is run once in this process, where every request is kept; then with two workers, which is what
-counts; then the same requests go to a fresh reference from two processes over kept connections, as quickly as
-the standard library sends them, with nobody looking at the answers. A replay is cheaper for the target, too:
-codes and tokens in it are nobody's, so much of it ends in an early refusal.
+The suite runs once in this process, which records every request, then with two workers, which is the measured
+run. Then the same requests are sent to a new reference by two processes over kept connections, as fast as the
+standard library does, and the answers are ignored. The replay is also cheaper for the target: the codes and
+tokens in it are unknown there, so many requests are refused early.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ WORKERS = 2
 AIM = 4.0
 
 
-class Tape:
-    """Every request of a run in this process, and how long the target and the fakes took to answer."""
+class RequestRecorder:
+    """Records every request of a run in this process, and the time until the answers."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
@@ -49,7 +49,7 @@ class Tape:
         self._ask = Connections.ask
 
     def recorder(self) -> Callable[[Connections, Place, Request], Answer]:
-        """What stands in for the way in which every request is sent."""
+        """The replacement for `Connections.ask`."""
 
         def ask(connections: Connections, place: Place, request: Request) -> Answer:
             self.requests.append(request)
@@ -63,7 +63,7 @@ class Tape:
 
 
 def send_all(requests: Sequence[Request], moved: dict[str, str], ca_file: str) -> int:
-    """Sends requests one after the other, each to where its origin has moved; says how many were answered."""
+    """Sends requests one by one to the new origins; returns how many were answered."""
     trusting = ssl.create_default_context(cafile=ca_file)
     open_now: dict[str, http.client.HTTPConnection] = {}
     answered = 0
@@ -86,7 +86,7 @@ def send_all(requests: Sequence[Request], moved: dict[str, str], ca_file: str) -
 
 
 def whole_run_s(folder: Path) -> float:
-    """The wall time of the command with two workers, from its start to its end."""
+    """The wall time of the command with two workers."""
     begun = time.monotonic()
     command = [
         sys.executable,
@@ -105,7 +105,7 @@ def whole_run_s(folder: Path) -> float:
 
 def main() -> int:
     argparse.ArgumentParser(description=__doc__).parse_args()
-    tape = Tape()
+    tape = RequestRecorder()
     every = list(rules.load().for_role("gateway"))
     with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
         folder = Path(scratch)

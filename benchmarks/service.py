@@ -1,8 +1,8 @@
-"""What a whole run against the reference service takes over HTTP and over MCP, and how much of it is waiting.
+"""Measures a whole run against the reference service over HTTP and MCP, and how much of it is waiting.
 
-A service is asked one thing after the other, and some of it has to wait: until the service's own time-outs
-are over while a party hangs, and until a token has expired. Those checks are named here, and counted apart.
-Each worker has a service of its own, so that one waits while the other works.
+Some checks have to wait: for the service's timeouts while a party hangs, or until a token expires. These
+checks are listed here and counted separately. Each worker has its own service, so that one works while
+another waits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gateproof.reports.verdicts import RunResult, RunVerdict
 BOUND_S = 60.0
 Operation = Literal["http", "mcp"]
 OPERATIONS: tuple[Operation, ...] = ("http", "mcp")
-# They wait for a time that somebody else chose: the service's time-outs, or the end of a token's life.
+# Checks that wait for the service's timeouts, or for the expiry of a token.
 WAITING = (
     "BACK-06/*hang]",
     "BACK-11/*",
@@ -34,12 +34,12 @@ WAITING = (
 
 
 def processor_s() -> float:
-    """The processor time of this process, and of the processes that it started and that have ended."""
+    """The processor time of this process and its ended children."""
     return sum(os.times()[:4])
 
 
 def waited_s(result: RunResult) -> float:
-    """How long the checks took that wait by design."""
+    """The duration of the checks that wait by design."""
     return sum(
         check.duration_s
         for rule in result.rules
@@ -49,7 +49,7 @@ def waited_s(result: RunResult) -> float:
 
 
 def measured(operation: Operation, seed: int, workers: int) -> tuple[RunResult, float, float]:
-    """A run with all rules, its time on the wall and its processor time."""
+    """A run with all rules, its wall time and its processor time."""
     options = RunOptions(role="service", seed=seed, certify=True, workers=workers)
     with tempfile.TemporaryDirectory() as folder:
         begun, wall = processor_s(), time.monotonic()

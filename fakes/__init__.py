@@ -1,1 +1,1 @@
-"""Scriptable, hostile stand-ins for the parties around a target. Test doubles only."""
+"""Test doubles of the parties around a target; they can be scripted, also to behave badly."""

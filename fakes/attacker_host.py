@@ -1,4 +1,4 @@
-"""A server that has no business with anybody, and writes down whatever it is sent."""
+"""A server that no party has to call. It records every request, to show what was leaked to it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MOST_OCTETS = 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Loot:
-    """One request that came to the thief."""
+class ReceivedRequest:
+    """One request to the attacker's host."""
 
     method: str
     path: str
@@ -26,11 +26,11 @@ class Loot:
         return "\n".join(lines) + self.body.decode("latin-1")
 
 
-class Thief:
-    """Listens on loopback while its context lasts, over TLS where it has a certificate."""
+class AttackerHost:
+    """Listens on loopback inside its `with` block, over TLS if it has a certificate."""
 
     def __init__(self, certificate: tuple[str, str] | None) -> None:
-        self.received: list[Loot] = []
+        self.received: list[ReceivedRequest] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         if certificate is not None:
             context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -54,7 +54,7 @@ class Thief:
         self._thread.join(5)
         self._server.server_close()
 
-    def _handler(thief) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
+    def _handler(host) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             timeout = 10
@@ -68,10 +68,10 @@ class Thief:
             def _take(self) -> None:
                 length = self.headers.get("Content-Length", "0")
                 body = self.rfile.read(min(int(length), MOST_OCTETS)) if length.isdigit() else b""
-                loot = Loot(
+                request = ReceivedRequest(
                     method=self.command, path=self.path, headers=tuple(self.headers.items()), body=body
                 )
-                thief.received.append(loot)
+                host.received.append(request)
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", "2")
@@ -79,6 +79,6 @@ class Thief:
                 self.wfile.write(b"{}")
 
             def log_message(self, *arguments: object) -> None:
-                """Says nothing: what it was sent is in its loot."""
+                """Logs nothing: the requests are in `received`."""
 
         return Handler

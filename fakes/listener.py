@@ -1,6 +1,6 @@
-"""A door is one port of a test double that can be slammed, or opened by somebody who is an impostor.
+"""A listener of a test double that can be closed, or reopened with a wrong certificate.
 
-What a connection meets before HTTP begins, a script cannot tell: it does not know yet who is asking.
+This is for faults before HTTP begins. A script cannot cause them: at that time the caller is not known yet.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from starlette.types import ASGIApp
 
 from gateproof.fakes.serving import Listener, listen
 
-# So many turns of the loop a connection takes from being dropped to being closed.
+# How many turns of the event loop pass between dropping a connection and its being closed.
 TURNS = 5
 
 
-class Door:
-    """One port, whoever stands behind it, and how many connections came since it was last opened or shut."""
+class SwitchableListener:
+    """One port in front of an application; counts the connections since it was last opened or shut."""
 
     def __init__(self, app: ASGIApp, *, host: str, port: int = 0) -> None:
         self.host = host
         self.port = port
-        self.visits = 0
+        self.connections = 0
         self._app = app
         self._listener: Listener | None = None
 
@@ -30,32 +30,32 @@ class Door:
     def netloc(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
-    def beside(self) -> Door:
-        """Another door to the same, on a port of its own."""
-        return Door(self._app, host=self.host)
+    def another_port(self) -> SwitchableListener:
+        """A second listener in front of the same application, not open yet."""
+        return SwitchableListener(self._app, host=self.host)
 
     async def open(self, tls: ssl.SSLContext | None) -> int:
-        """Drop every connection and open with this; says how many came before."""
-        seen = await self.shut()
+        """Drop every connection and listen with this context; returns the number of connections before."""
+        counted = await self.shut()
 
-        def came() -> None:
-            self.visits += 1
+        def connected() -> None:
+            self.connections += 1
 
         self._listener = await listen(
-            lambda _netloc: self._app, host=self.host, port=self.port, tls=tls, came=came
+            lambda _netloc: self._app, host=self.host, port=self.port, tls=tls, connected=connected
         )
         self.port = int(self._listener.netloc.rpartition(":")[2])
-        return seen
+        return counted
 
     async def shut(self) -> int:
-        """Drop every connection and listen no longer; says how many came before."""
+        """Drop every connection and stop listening; returns the number of connections before."""
         if self._listener is not None:
             self.close()
-            # Whoever asks next is not to find one of the dropped connections that only seems to be there.
+            # The next client must not reuse a dropped connection that is not closed yet.
             for _ in range(TURNS):
                 await asyncio.sleep(0)
-        seen, self.visits = self.visits, 0
-        return seen
+        counted, self.connections = self.connections, 0
+        return counted
 
     def close(self) -> None:
         if self._listener is not None:

@@ -1,4 +1,4 @@
-"""Responses that break off, crawl, or come behind others."""
+"""Responses that are truncated, slow, or preceded by other bytes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 PAUSE_S = 0.1
-# More than would ever come at this pace.
+# More bytes than are ever sent at this rate.
 ANNOUNCED = 1_000_000
 
 
-class Drip(Response):
-    """Blanks, one at a time for so many seconds; whoever is still there then is cut off."""
+class SlowBlanks(Response):
+    """Sends blanks one by one for some seconds, then resets the connection."""
 
     def __init__(self, seconds: float, *, content_type: str) -> None:
         super().__init__(headers={"content-type": content_type, "content-length": str(ANNOUNCED)})
@@ -39,19 +39,19 @@ class Drip(Response):
 
 
 class Truncated(Response):
-    """A body that ends, with its connection, before the length that was announced."""
+    """Closes the connection before the announced length of the body has been sent."""
 
     def __init__(self, body: bytes, *, announced: int, content_type: str) -> None:
         super().__init__(body, headers={"content-type": content_type, "content-length": str(announced)})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        # The server closes the connection of an application that returns with more to come.
+        # If an application returns while more_body is True, the server closes the connection.
         await send({"type": "http.response.body", "body": self.body, "more_body": True})
 
 
-class Preceded(Response):
-    """An answer with octets in front of its status line."""
+class WithPrefix(Response):
+    """An answer with extra bytes in front of its status line."""
 
     def __init__(self, octets: bytes, answer: Response) -> None:
         super().__init__(status_code=answer.status_code)

@@ -1,4 +1,4 @@
-"""An operator's service for agents under test: orders over plain HTTP and over MCP, behind a challenge."""
+"""An operator's service for agents under test: orders over plain HTTP and MCP, protected by a token."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.fakes.gateway.script import Endpoint, Script
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
-# The one revision in which a client may send several messages at once, and a server has to take them.
-WITH_ARRAYS = "2025-03-26"
+# The only revision with JSON-RPC batches: a client may send them and a server has to accept them.
+WITH_BATCHES = "2025-03-26"
 SESSION = "mcp-session-id"
-# How a challenge is written: as RFC 9728 shows it, as it is often written by hand, and with more before it.
+# Forms of the challenge: as in RFC 9728, without quotes, and after other parameters.
 QUOTED, UNQUOTED = 'Bearer resource_metadata="{pointer}"', "Bearer resource_metadata={pointer}"
 AMONG_OTHERS = 'Bearer realm="orders", scope="{scope}", resource_metadata="{pointer}"'
 TOOL = {
@@ -29,7 +29,7 @@ TOOL = {
 
 
 class OrdersService:
-    """Honest unless it is told to refuse; everything that is asked of it is in its journal."""
+    """Answers correctly unless a test sets one of its attributes; every request is in its journal."""
 
     def __init__(
         self, url: str, *, servers: Sequence[str], scopes: Sequence[str], accepts: Callable[[str], bool]
@@ -38,21 +38,21 @@ class OrdersService:
         self.servers = list(servers)
         self.scopes = list(scopes)
         self.metadata_path = WELL_KNOWN
-        # Where the challenge points; None: to its own metadata.
+        # The metadata URL in the challenge; None: its own.
         self.pointer: str | None = None
         self.challenge = QUOTED
-        # Whether the challenge says of a token that it is what was wrong (RFC 6750 section 3.1: it should).
+        # True: the challenge for a refused token has error="invalid_token" (RFC 6750 section 3.1: SHOULD).
         self.says_why = True
         self.script = Script()
         self.journal = Journal()
         self.orders = [{"id": f"order-{secrets.token_hex(6)}", "item": item} for item in ("lamp", "kettle")]
-        # Whatever the token, it is refused.
+        # Every token is refused.
         self.refuses_all = False
-        # The next time that the orders themselves are asked for, the token is refused.
+        # The token is refused for the next n requests for the orders themselves.
         self.refuses_next = 0
-        # Where calls that are accepted are sent on to, and by which status.
-        self.sends_to: str | None = None
-        self.sends_by = 307
+        # Accepted calls are redirected to this URL with this status.
+        self.redirects_to: str | None = None
+        self.redirect_status = 307
         self.served: list[int] = []
         self._accepts = accepts
         # The revision that each session has agreed on.
@@ -67,21 +67,21 @@ class OrdersService:
             ("HEAD", f"{path}/orders"): (Endpoint.ELSEWHERE, self.head),
             ("GET", f"{path}/mcp"): (Endpoint.OPERATION, self.stream),
             ("POST", f"{path}/mcp"): (Endpoint.OPERATION, self.mcp),
-            ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.farewell),
+            ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.end_session),
             **self.metadata_routes(),
         }
 
     def metadata_routes(self) -> Routes:
-        """The metadata alone: they may be on a host of their own."""
+        """The metadata alone, which can be on another host."""
         path = urlsplit(self.url).path if self.metadata_path == WELL_KNOWN else ""
         return {("GET", f"{path}{self.metadata_path}"): (Endpoint.METADATA, lambda _: self.metadata())}
 
     def elsewhere(self, call: Call) -> Replied:
-        """Behind the challenge there is nothing else; what is well known is behind none."""
+        """404 for all other paths, after the challenge; well-known paths need no token."""
         nothing = Replied(status=404, document={"error": "not_found"})
         if "/.well-known/" in call.target:
             return nothing
-        return self._turned_away(call, counts=False) or nothing
+        return self._refused(call, counts=False) or nothing
 
     def metadata(self) -> Replied:
         document = {
@@ -94,51 +94,51 @@ class OrdersService:
 
     def plain(self, call: Call) -> Replied:
         """The operation over plain HTTP."""
-        return self._turned_away(call, counts=True) or self._orders(call)
+        return self._refused(call, counts=True) or self._orders(call)
 
     def head(self, call: Call) -> Replied:
-        """Whether there are orders for the caller: that shows none, and none are served."""
-        return self._turned_away(call, counts=False) or Replied(status=200)
+        """HEAD: the status without orders, so nothing counts as served."""
+        return self._refused(call, counts=False) or Replied(status=200)
 
     def mcp(self, call: Call) -> Replied:
-        """One message of an MCP client, or several where its session has the revision for that."""
-        said = call.json()
-        messages = said if isinstance(said, list) else [said]
+        """One message of an MCP client, or a batch if the revision of its session has batches."""
+        body = call.json()
+        messages = body if isinstance(body, list) else [body]
         called = any(isinstance(each, dict) and each.get("method") == "tools/call" for each in messages)
-        refused = self._turned_away(call, counts=called)
+        refused = self._refused(call, counts=called)
         if refused is not None:
             return refused
-        if not isinstance(said, list):
-            return self._heard(call, said)
-        if not said or self._sessions.get(call.header(SESSION) or "") != WITH_ARRAYS:
+        if not isinstance(body, list):
+            return self._handled(call, body)
+        if not body or self._sessions.get(call.header(SESSION) or "") != WITH_BATCHES:
             return Replied(status=400, document=_failed(None, -32600, "expected one JSON-RPC message"))
-        return _together([self._heard(call, each) for each in said])
+        return _batch_answer([self._handled(call, each) for each in body])
 
-    def _heard(self, call: Call, message: Any) -> Replied:
+    def _handled(self, call: Call, message: Any) -> Replied:
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return Replied(status=400, document=_failed(None, -32700, "expected one JSON-RPC message"))
         if message.get("method") == "initialize":
-            return self._met(message)
+            return self._initialized(message)
         if message.get("id") is None:
             return Replied(status=202, page="")
         if call.header(SESSION) not in self._sessions:
             return Replied(status=404, document=_failed(message["id"], -32001, "no such session"))
-        return self._done(call, message)
+        return self._request_answered(call, message)
 
     def stream(self, call: Call) -> Replied:
-        return self._turned_away(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
+        return self._refused(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
 
-    def farewell(self, call: Call) -> Replied:
+    def end_session(self, call: Call) -> Replied:
         self._sessions.pop(call.header(SESSION) or "", None)
         return Replied(status=200)
 
-    def _turned_away(self, call: Call, *, counts: bool) -> Replied | None:
-        """What is answered in place of the orders, unless the call carries a token that is accepted."""
+    def _refused(self, call: Call, *, counts: bool) -> Replied | None:
+        """The answer to a call without an accepted token; None if the call may go on."""
         scheme, _, token = (call.header("authorization") or "").partition(" ")
         given = scheme.lower() == "bearer" and bool(token.strip())
         if given and self._accepts(token.strip()) and not self.refuses_all:
-            if self.sends_to is not None:
-                return Replied(status=self.sends_by, headers={"location": self.sends_to})
+            if self.redirects_to is not None:
+                return Replied(status=self.redirect_status, headers={"location": self.redirects_to})
             if not (counts and self.refuses_next > 0):
                 return None
             self.refuses_next -= 1
@@ -154,7 +154,7 @@ class OrdersService:
         self.served.append(call.ordinal)
         return Replied(status=200, document={"orders": self.orders})
 
-    def _met(self, message: dict[str, Any]) -> Replied:
+    def _initialized(self, message: dict[str, Any]) -> Replied:
         params = message.get("params")
         wanted = params.get("protocolVersion") if isinstance(params, dict) else None
         session, revision = secrets.token_urlsafe(24), wanted if wanted in PROTOCOLS else PROTOCOLS[0]
@@ -164,10 +164,10 @@ class OrdersService:
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "orders", "version": "1"},
         }
-        met = _result(message.get("id"), result)
-        return Replied(status=200, document=met.document, headers={SESSION: session})
+        answer = _result(message.get("id"), result)
+        return Replied(status=200, document=answer.document, headers={SESSION: session})
 
-    def _done(self, call: Call, message: dict[str, Any]) -> Replied:
+    def _request_answered(self, call: Call, message: dict[str, Any]) -> Replied:
         number = message["id"]
         match message.get("method"):
             case "ping":
@@ -175,11 +175,11 @@ class OrdersService:
             case "tools/list":
                 return _result(number, {"tools": [TOOL]})
             case "tools/call":
-                return self._called(call, number, message.get("params"))
+                return self._tool_called(call, number, message.get("params"))
             case _:
                 return Replied(status=200, document=_failed(number, -32601, "no such method"))
 
-    def _called(self, call: Call, number: Any, params: Any) -> Replied:
+    def _tool_called(self, call: Call, number: Any, params: Any) -> Replied:
         if not isinstance(params, dict) or params.get("name") != TOOL["name"]:
             return Replied(status=200, document=_failed(number, -32602, "no such tool"))
         self.served.append(call.ordinal)
@@ -191,8 +191,8 @@ def _result(number: Any, result: dict[str, Any]) -> Replied:
     return Replied(status=200, document={"jsonrpc": "2.0", "id": number, "result": result})
 
 
-def _together(answers: Sequence[Replied]) -> Replied:
-    """What several messages are answered with: nothing, where each of them wants none."""
+def _batch_answer(answers: Sequence[Replied]) -> Replied:
+    """One answer for all messages of a batch; 202 without a body if none of them needs an answer."""
     documents = [each.document for each in answers if each.page is None]
     if not documents:
         return Replied(status=202, page="")

@@ -1,4 +1,4 @@
-"""An operator's service for tests: real HTTPS, behind the gateway under test, serving a user's orders."""
+"""An operator's service for tests of gateways: it serves a user's orders over HTTPS."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Any, Self
 import jwt
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
-# Signatures that a public key can verify: neither "none" nor a shared secret is among them.
+# Only algorithms with a public key: not "none", and no shared secrets.
 ALGORITHMS = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES256K", "ES384", "ES512", "EdDSA"}
 )
-# What RFC 9864 calls by the name of the curve.
+# RFC 9864 names these algorithms by their curve.
 BY_CURVE = frozenset({"Ed25519", "Ed448"})
 Headers = Mapping[str, str]
-# Method, URL, headers and body of a request; status and body of the answer, status 0 when none came.
-Ask = Callable[[str, str, Headers, bytes], tuple[int, bytes]]
+# Takes method, URL, headers and body; returns status and body, status 0 if there was no answer.
+Send = Callable[[str, str, Headers, bytes], tuple[int, bytes]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What an operator configures a service with, and how it reaches the outside."""
+class ServiceConfig:
+    """The configuration of the service, and the function by which it sends requests."""
 
-    ask: Ask
+    send: Send
     authorization_server: str
     token_endpoint: str
     token_request_headers: Headers
@@ -44,21 +44,21 @@ STEP_HEADER = "X-Stopped-At"
 
 
 class Refused(Exception):
-    """The caller's token is not acceptable; the challenge is all that a caller learns."""
+    """The caller's token is not acceptable; the caller gets only the challenge."""
 
 
 class BrokenUpstream(Exception):
-    """The gateway or the merchant did not do its part; the text names the step."""
+    """The gateway or the merchant failed; the text names the step."""
 
 
 class OperatorService:
-    """Listens on loopback while its context lasts."""
+    """Listens on loopback inside its `with` block."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._surroundings = surroundings
+    def __init__(self, config: ServiceConfig) -> None:
+        self._config = config
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(*surroundings.certificate)
+        context.load_cert_chain(*config.certificate)
         self._server.socket = context.wrap_socket(
             self._server.socket, server_side=True, do_handshake_on_connect=False
         )
@@ -81,8 +81,8 @@ class OperatorService:
         """The protected resource metadata document."""
         return {
             "resource": self.url,
-            "authorization_servers": [self._surroundings.authorization_server],
-            "scopes_supported": list(self._surroundings.scopes),
+            "authorization_servers": [self._config.authorization_server],
+            "scopes_supported": list(self._config.scopes),
             "bearer_methods_supported": ["header"],
         }
 
@@ -95,8 +95,8 @@ class OperatorService:
         return self._merchant_orders(self._redeem(token))
 
     def _validate(self, token: str) -> None:
-        """The first four validation steps; that the Projects match shows at redemption."""
-        server = self._surroundings.authorization_server
+        """The first four validation steps; a Project mismatch is found at redemption."""
+        server = self._config.authorization_server
         discovery = self._json("discovery", "GET", f"{server}/.well-known/openid-configuration", {}, b"")
         keys = self._json("key set", "GET", str(discovery.get("jwks_uri")), {}, b"").get("keys", [])
         options: Any = {"verify_iat": False, "verify_nbf": False, "require": ["exp", "iss", "aud"]}
@@ -113,7 +113,7 @@ class OperatorService:
                     token,
                     jwt.PyJWK(key, algorithm=family),
                     algorithms=[algorithm],
-                    audience=self._surroundings.indicator,
+                    audience=self._config.indicator,
                     issuer=str(discovery.get("issuer")),
                     leeway=60,
                     options=options,
@@ -124,13 +124,13 @@ class OperatorService:
         raise Refused
 
     def _redeem(self, token: str) -> str:
-        around = self._surroundings
+        config = self._config
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         proxy = self._json(
             "Proxy token",
             "POST",
-            around.token_endpoint,
-            {**form, **around.token_request_headers},
+            config.token_endpoint,
+            {**form, **config.token_request_headers},
             b"grant_type=client_credentials",
         )
         headers = {
@@ -138,21 +138,19 @@ class OperatorService:
             "Authorization": f"Bearer {token}",
             "X-Proxy-Token": str(proxy.get("access_token")),
         }
-        body = json.dumps({"resource": around.indicator}).encode()
-        answer = self._json("redemption", "POST", around.redemption_endpoint, headers, body)
+        body = json.dumps({"resource": config.indicator}).encode()
+        answer = self._json("redemption", "POST", config.redemption_endpoint, headers, body)
         return str(answer.get("access_token"))
 
     def _merchant_orders(self, merchant_token: str) -> bytes:
         headers = {"Authorization": f"Bearer {merchant_token}"}
-        status, body = self._surroundings.ask(
-            "GET", f"{self._surroundings.merchant_api}/orders", headers, b""
-        )
+        status, body = self._config.send("GET", f"{self._config.merchant_api}/orders", headers, b"")
         if status != 200:
             raise BrokenUpstream("merchant API")
         return body
 
     def _json(self, step: str, method: str, url: str, headers: Headers, body: bytes) -> dict[str, Any]:
-        status, answer = self._surroundings.ask(method, url, headers, body)
+        status, answer = self._config.send(method, url, headers, body)
         try:
             document = json.loads(answer) if status == 200 else None
         except ValueError:
@@ -191,6 +189,6 @@ class OperatorService:
                 self.wfile.write(body)
 
             def log_message(self, *arguments: object) -> None:
-                """Says nothing: an access log is not what a test double is for."""
+                """Logs nothing."""
 
         return Handler

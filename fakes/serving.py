@@ -1,7 +1,7 @@
-"""ASGI applications are served on loopback, with a way to cut a connection instead of answering.
+"""Serves ASGI applications on loopback, with a way to reset a connection instead of answering.
 
-uvicorn's protocol is used without uvicorn's server: shutting that one down takes 200 ms, closing one's own
-listener takes none, and several listeners can share one event loop.
+This uses uvicorn's protocol without uvicorn's server. That server takes 200 ms to shut down; our own listener
+closes at once, and several listeners can share one event loop.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 ABORT = "fakes.abort"
 WRITE = "fakes.write"
-# A server that drops idle connections races with its clients' next request: a fault nobody scripted.
+# Closing idle connections would race with the client's next request, which is a fault that no test asked for.
 KEEP_ALIVE_S = 3600
 LINGER_ZERO = struct.pack("ii", 1, 0)
 _OFFER = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n)", re.IGNORECASE)
 
 
 class AbortableProtocol(HttpToolsProtocol):
-    """Every request knows how to tear down the connection that it came on, and how to write past HTTP."""
+    """Gives every request a function that resets its connection, and one that writes raw bytes to it."""
 
     def data_received(self, data: bytes) -> None:
-        """An offer to go on in HTTP/2 is passed over, as any server may (RFC 9110 section 7.8).
+        """Removes an offer to upgrade to HTTP/2, which any server may ignore (RFC 9110 section 7.8).
 
-        The parser takes whatever follows one for the other protocol, and a request would lose its body.
+        After such an offer the parser treats the rest as the other protocol, and the request loses its body.
         """
         super().data_received(_OFFER.sub(b"", data))
 
@@ -54,8 +54,8 @@ class AbortableProtocol(HttpToolsProtocol):
         }
 
     def abort(self) -> None:
-        """Drop the connection with a TCP reset: neither an answer nor a TLS close comes first."""
-        # A TLS transport that its client has closed already knows no socket, and fails when asked for it.
+        """Drop the connection with a TCP reset, without an answer and without a TLS close."""
+        # A TLS transport that the client has closed has no socket any more, and asking for it raises.
         with contextlib.suppress(OSError, AttributeError):
             plain = self.transport.get_extra_info("socket")
             if plain is not None:
@@ -64,14 +64,14 @@ class AbortableProtocol(HttpToolsProtocol):
 
 
 class Reset(Response):
-    """The answer that never comes: the connection is reset in its place."""
+    """Resets the connection instead of answering."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         abort = scope.get("extensions", {}).get(ABORT)
         if abort is None:
             raise ConnectionResetError("the connection is reset in place of an answer")
         abort()
-        # uvicorn answers 500 for an application that returns early, unless it has seen the disconnect.
+        # If an application returns early, uvicorn answers 500 unless it has seen the disconnect.
         while (await receive())["type"] != "http.disconnect":
             pass
 
@@ -120,26 +120,26 @@ async def listen(
     host: str,
     port: int,
     tls: ssl.SSLContext | None,
-    came: Callable[[], None] = lambda: None,
+    connected: Callable[[], None] = lambda: None,
 ) -> Listener:
     """Serve an application on a loopback port; port 0 takes a free one.
 
-    The application is built for the address that was got, before the first connection is let in. `came` hears
-    of every connection, also of one that ends before HTTP begins.
+    The application is built once the address is known and before the first connection is accepted.
+    `connected` is called for every connection, also for one that ends before HTTP begins.
     """
     if not is_loopback(host):
         raise ValueError(f"refusing to listen on {host}: a test double stays on loopback")
-    # Its tracebacks could quote what a request carried.
+    # uvicorn's tracebacks could contain data from a request.
     logging.getLogger("uvicorn").propagate = False
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     state, loop = ServerState(), asyncio.get_running_loop()
     config: Config
 
     def protocol() -> AbortableProtocol:
-        came()
+        connected()
         return AbortableProtocol(config, state, {})
 
-    # Handing over a host rather than a socket matters: asyncio sets TCP_NODELAY only on sockets that it made.
+    # Pass a host, not a socket: asyncio sets TCP_NODELAY only on sockets that it made itself.
     server = await loop.create_server(protocol, host, port, ssl=tls, backlog=1024, start_serving=False)
     name, number = server.sockets[0].getsockname()[:2]
     netloc = f"[{name}]:{number}" if ":" in name else f"{name}:{number}"

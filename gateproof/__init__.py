@@ -1,6 +1,6 @@
-"""gateproof puts agent authorization gateways, the services behind them and agents to the test.
+"""gateproof tests agent authorization gateways, the services behind them, and agents.
 
-In a checkout its four packages are links to the folders at the top; an installed gateproof has them here.
+In a checkout the four parts are links to the top-level folders; an installed package contains them.
 """
 
 __version__ = "0.2.0"

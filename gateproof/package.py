@@ -1,4 +1,4 @@
-"""Where gateproof is, and how one of its modules is started as a process."""
+"""The location of the package, and the command that runs one of its modules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-# Of a checkout this is the top; an installed gateproof has other people's packages there.
+# The top folder of a checkout; in an installation this is the folder of all packages.
 CHECKOUT = ROOT.parent
-# Goes before the name of a module. With -P, no file in the caller's folder is taken for a module.
+# The command before a module's name. -P: no imports from the current folder.
 PYTHON_MODULE = (sys.executable, "-P", "-m")

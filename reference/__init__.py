@@ -1,1 +1,1 @@
-"""Honest, readable implementations of what the specification describes, in memory."""
+"""Reference implementations of the specification, in memory."""

@@ -1,4 +1,4 @@
-"""Where identifiers, secrets and keys come from, and how a secret is remembered without being kept."""
+"""The source of identifiers, secrets and keys, and fingerprints of secrets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Ids(Protocol):
     """The gateway's only source of randomness."""
 
     def identifier(self, prefix: str) -> str:
-        """A name that nobody guesses, such as `res_…`: 128 random bits behind a prefix."""
+        """A random identifier such as `res_…`: a prefix and 128 random bits."""
         ...
 
     def secret(self) -> str:
@@ -37,9 +37,8 @@ class RandomIds:
 
 
 def fingerprint(secret: str) -> str:
-    """What the store keeps of a secret: enough to recognise it, too little to use it.
+    """The hash of a secret, which is stored in place of the secret.
 
-    A plain hash is enough for 256 random bits, and looking one up in a table tells a listener with a
-    stopwatch nothing about the secret itself.
+    A plain hash is enough for 256 random bits. A lookup by hash does not leak the secret by its timing.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

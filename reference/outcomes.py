@@ -1,4 +1,4 @@
-"""How a decision says no."""
+"""Refusals, which checks return."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Facts = TypeVar("Facts")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """A refusal as it goes out: status, error code and a sentence for developers."""
+    """Status, error code and description of a refusal."""
 
     status: int
     error: str
@@ -22,7 +22,7 @@ class Refusal:
 
 
 def json_in(body: bytes) -> Any:
-    """The JSON value of a body; None when it holds none."""
+    """The JSON value of a body; None if there is none."""
     try:
         return json.loads(body.decode())
     except (ValueError, RecursionError):
@@ -30,7 +30,7 @@ def json_in(body: bytes) -> Any:
 
 
 def first_refusal(checks: Iterable[Callable[[Facts], Refusal | None]], facts: Facts) -> Refusal | None:
-    """The first check that objects decides: the order of checks is the order of the answers."""
+    """The refusal of the first check that fails; None if all pass."""
     for check in checks:
         if refusal := check(facts):
             return refusal

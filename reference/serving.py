@@ -1,4 +1,4 @@
-"""ASGI applications are served on loopback, several in one event loop, and stop at once."""
+"""Serves ASGI applications on loopback, several in one event loop, with an immediate stop."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 PORT_TAKEN = 98
-# A server that drops idle connections races with its clients' next request.
+# Closing idle connections would race with a client's next request.
 KEEP_ALIVE_S = 3600
 HANDSHAKE_S = 10
 _NEW_OBJECTS = 20_000
 
 
 class NotServed(Exception):
-    """Why nothing can be served, in one line, and the exit code that says so."""
+    """The server cannot start; the text is one line, and there is an exit code."""
 
     def __init__(self, what: str, exit_code: int = 2) -> None:
         super().__init__(what)
@@ -41,7 +41,7 @@ class NotServed(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Origin:
-    """An application and the address that it answers at."""
+    """An application and its URL."""
 
     app: ASGIApp
     url: str
@@ -59,7 +59,7 @@ class Listener:
         return int(self._server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
-        """Stop listening and drop every connection: waiting for idle ones would take the rest of the hour."""
+        """Stops listening and drops every connection, including idle ones."""
         self._server.close()
         for connection in list(self._state.connections):
             connection.transport.abort()
@@ -82,7 +82,7 @@ def is_loopback(host: str) -> bool:
 
 
 def loopback_url(text: str) -> str:
-    """An http or https address on loopback with a port of its own, without a trailing slash."""
+    """An http or https URL on loopback with a port, without a trailing slash."""
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -104,7 +104,7 @@ def server_tls(
 ) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with warnings.catch_warnings():
-        # Python objects to versions that are retired; whoever chooses one has been told by RFC 8996.
+        # Python warns about old TLS versions; here they are chosen on purpose.
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version = oldest
     if oldest < ssl.TLSVersion.TLSv1_2:
@@ -124,8 +124,8 @@ def run(
     on_exit: Callable[[], Awaitable[None]] | None = None,
     listening: Listen | None = None,
 ) -> None:
-    """Serve until SIGTERM, Ctrl-C or, if asked for, the end of stdin."""
-    # A gateway keeps what it stores, and leaves little behind that only the collector finds.
+    """Serves until SIGTERM, Ctrl-C or, with `exit_with_stdin`, the end of stdin."""
+    # There are few reference cycles, so the collection is made rarer.
     gc.set_threshold(_NEW_OBJECTS)
     asyncio.run(_run(origins, tls, exit_with_stdin, on_exit, listening or listen))
 
@@ -141,7 +141,7 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if exit_with_stdin:
-        # A daemon thread, because no event loop can wait for every kind of stdin (a file, /dev/null).
+        # A thread, because event loops cannot wait for every kind of stdin (a file, /dev/null).
         threading.Thread(target=_until_eof, args=(loop, stop), daemon=True).start()
     states: list[ServerState] = []
     listeners: list[Listener] = []
@@ -167,8 +167,8 @@ async def listen(
     *,
     speaking: Speak = HttpToolsProtocol,
 ) -> Listener:
-    """Open one origin's port."""
-    # uvicorn's tracebacks could quote what a request carried.
+    """Opens the port of one origin."""
+    # uvicorn's tracebacks could contain data from a request.
     logger = logging.getLogger("uvicorn")
     logger.propagate = False
     if not logger.handlers:
@@ -188,7 +188,7 @@ async def listen(
         raise NotServed(f"{origin.url} needs a certificate: --tls-cert and --tls-key")
     loop = asyncio.get_running_loop()
     try:
-        # A host rather than a socket of our own: asyncio sets TCP_NODELAY only on sockets that it made.
+        # Pass a host, not a socket: asyncio sets TCP_NODELAY only on sockets that it made itself.
         server = await loop.create_server(
             lambda: speaking(config, state, {}),
             parts.hostname,
@@ -213,6 +213,6 @@ def _until_eof(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     with contextlib.suppress(OSError):
         while os.read(0, 4096):
             pass
-    # The loop may be gone by the time that stdin ends.
+    # The loop may be closed already.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(stop.set)

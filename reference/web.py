@@ -1,4 +1,4 @@
-"""Requests are parsed at the edge and answers rendered, the same way everywhere."""
+"""Parses requests and renders answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 
 async def body_of(request: Request) -> bytes:
-    """The body, if it is of a size that anybody could mean."""
+    """The body; 413 if it is too large."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
@@ -35,13 +35,13 @@ def media_type(request: Request) -> str:
 
 
 async def json_of(request: Request) -> Any:
-    """The JSON value of a body that says it is JSON; None when it is not."""
+    """The JSON value of a body with a JSON media type; else None."""
     body = await body_of(request)
     return json_in(body) if media_type(request) == "application/json" else None
 
 
 async def form_of(request: Request) -> Pairs | None:
-    """The fields of a form in their order, doubled ones included; None when it is no form."""
+    """The fields of a form in order, including repeated ones; None if it is not a form."""
     body = await body_of(request)
     if media_type(request) != "application/x-www-form-urlencoded":
         return None
@@ -49,12 +49,12 @@ async def form_of(request: Request) -> Pairs | None:
 
 
 def query_of(request: Request) -> Pairs | None:
-    """The query's parameters in their order; None when they are not UTF-8 or too many."""
+    """The parameters of the query in order; None if they are not UTF-8, or too many."""
     return _pairs(request.scope["query_string"])
 
 
 def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    # ASCII only: a lone surrogate, which JSON can say and UTF-8 cannot, must not end as a 500.
+    # ASCII only, because a lone surrogate, which JSON allows, cannot be encoded in UTF-8.
     return Response(
         json.dumps(document, separators=(",", ":")).encode("ascii"),
         status,
@@ -64,7 +64,7 @@ def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | N
 
 
 def refusal_answer(refusal: Refusal, headers: Mapping[str, str]) -> Response:
-    """A refusal as RFC 6749 writes it."""
+    """A refusal in the form of RFC 6749."""
     challenge = {"www-authenticate": refusal.challenge} if refusal.challenge else {}
     document = {"error": refusal.error, "error_description": refusal.description}
     return json_answer(document, refusal.status, {**headers, **challenge})

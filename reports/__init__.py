@@ -1,1 +1,1 @@
-"""Verdicts and what is drawn from them: one module an output."""
+"""The record of a run, its verdicts, and the output formats: one module for each format."""

@@ -1,8 +1,8 @@
-"""allure-results: from these files Allure 2 and Allure 3 make their reports.
+"""allure-results: the input files of Allure 2 and Allure 3.
 
-They are drawn from the same values as every other output. Nothing that pytest saw gets in: no argument, no
-diff, no captured output, no traceback. A skipped test is what Allure has for a rule of which nothing is
-known, and for one that is never judged: neither is green.
+They are generated from the same values as every other output. Nothing from pytest is included: no arguments,
+diffs, captured output or tracebacks. Rules that were not tested, or are never judged, are skipped tests in
+Allure, so they are not green.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _SEVERITY = {
     "rfc": Severity.NORMAL,
     "silent": Severity.TRIVIAL,
 }
-# Java and JavaScript agree on this much of a regular expression.
+# Only regular expression syntax that Java and JavaScript share.
 _CATEGORIES = [
     ("The run was cut short, or has no verdict", Status.BROKEN, "run: [\\s\\S]*"),
     ("Broken, and decides", Status.FAILED, "failed: [\\s\\S]*"),
@@ -69,7 +69,7 @@ _CATEGORIES = [
 
 @dataclass(kw_only=True, slots=True)
 class _Folder:
-    """The files so far, and the run that they are of."""
+    """The files so far, and their run."""
 
     result: RunResult
     files: dict[str, bytes] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class _Folder:
 
 
 def render(result: RunResult) -> dict[str, bytes]:
-    """The files and their contents."""
+    """The files by path."""
     times = [shown.at_s for rule in result.rules for check in rule.checks for shown in check.exchanges]
     folder = _Folder(result=result, zero_s=min(times, default=0.0))
     if result.verdict in {RunVerdict.NO_VERDICT, RunVerdict.INCOMPLETE} or cut_short(result):
@@ -115,13 +115,13 @@ def render(result: RunResult) -> dict[str, bytes]:
 
 
 def _of_the_run(folder: _Folder) -> TestResult:
-    """What no rule tells: without it, a run that was cut short would look like one with little to say."""
+    """A test for the run itself. Without it, an interrupted run would look like a complete small one."""
     result = folder.result
     return TestResult(
         uuid=str(identifier(result, "allure", "run")),
         historyId=f"gateproof/{result.role}/run",
         fullName=f"gateproof.{result.role}.run",
-        name="The run comes to its end with a verdict",
+        name="The run ends with a verdict",
         status=Status.BROKEN,
         statusDetails=StatusDetails(
             message=visible(f"run: {result.reason}"), trace="\n".join(caveats(result))
@@ -209,12 +209,12 @@ def _of_a_check(folder: _Folder, check: CheckResult) -> TestStepResult:
 
 
 def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Shown) -> TestStepResult:
-    """Of a check that broke, one exchange is the one that broke it, the last where none is named.
+    """One exchange as a step; the text is attached for checks that failed or ended in an error.
 
-    Its text is attached where something has to be found out; all the others are in the record.
+    In such a check one exchange is marked as the cause: the named one, else the last.
     """
     broke = check.verdict in {Verdict.FAILED, Verdict.ERROR}
-    led_there = broke and number != (len(check.exchanges) - 1 if check.guilty is None else check.guilty)
+    is_cause = number == (len(check.exchanges) - 1 if check.guilty is None else check.guilty)
     answered = f"{shown.status}" if shown.status is not None else one_line(shown.failure) or "no answer"
     start = folder.moment_ms(shown.at_s - folder.zero_s)
     text = "\n".join(
@@ -230,7 +230,7 @@ def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Sho
     )
     return TestStepResult(
         name=one_line(f"{shown.step}: {shown.method} {shown.url} → {answered}"),
-        status=Status.PASSED if led_there else _STATUS[check.verdict],
+        status=Status.PASSED if broke and not is_cause else _STATUS[check.verdict],
         stage="finished",
         attachments=[folder.attach(f"{shown.step}.txt", text, check.id, str(number))] if broke else [],
         start=start,
@@ -239,9 +239,9 @@ def _of_an_exchange(folder: _Folder, check: CheckResult, number: int, shown: Sho
 
 
 def _description(rule: RuleResult) -> str:
-    """The rule in words, as the markup that both versions show."""
+    """The text of the rule, as HTML that both versions of Allure show."""
     why = f"Why it matters: {rule.why.strip()}" if rule.why.strip() else ""
-    more = f"gateproof explain {rule.id} tells how it is checked."
+    more = f"How it is checked: gateproof explain {rule.id}"
     return "".join(f"<p>{xml(text.strip())}</p>" for text in (rule.holds, why, more) if text.strip())
 
 
@@ -261,7 +261,7 @@ def _labels(
 
 
 def _environment(result: RunResult) -> bytes:
-    """Facts as a Java properties file, in ASCII, which every reader of such files takes."""
+    """The environment as a Java properties file, in ASCII for all readers."""
     run, target = result.run, result.target
     spec: dict[str, Any] = run.get("spec") or {}
     facts = {

@@ -1,4 +1,4 @@
-"""badge.svg: the verdict in words, as a small picture that needs no font of its own and asks nobody."""
+"""badge.svg: the verdict as a small picture, without embedded fonts and network requests."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _width(text: str) -> int:
 
 
 def _text(text: str, middle: float, room: int) -> str:
-    """Text that takes the room it was given, whatever font there is."""
+    """Text that is stretched to this width, whatever font is used."""
     length = attribute(str(room - 2 * _PAD))
     return (
         f'<text x="{middle:g}" y="14" textLength={length} lengthAdjust="spacingAndGlyphs">{xml(text)}</text>'

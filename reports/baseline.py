@@ -1,4 +1,4 @@
-"""Failures that are known and put up with until a day: they stay failed, and do not decide."""
+"""Known failures that are accepted until a date: they stay failed, and do not affect the verdict."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _HOLDS = {Verdict.PASSED, Verdict.OBSERVED, Verdict.NOT_APPLICABLE}
 
 
 class BaselineError(ValueError):
-    """A baseline file cannot be used: names the file, the entry, what was found and what was expected."""
+    """A baseline file is invalid; the text names file, entry, what was found and what was expected."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One failure that is put up with: up to and including the day on which it expires."""
+    """One accepted failure, up to and including the day on which it expires."""
 
     rule: str
     reason: str
@@ -29,7 +29,7 @@ class Entry:
 
 
 def parse(raw: bytes, file: str, known: Collection[str]) -> tuple[Entry, ...]:
-    """The entries of a baseline file; `known` are the identifiers of all rules."""
+    """The entries of a baseline file; `known` are the IDs of all rules."""
     try:
         found = tomllib.loads(raw.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
@@ -55,10 +55,10 @@ def parse(raw: bytes, file: str, known: Collection[str]) -> tuple[Entry, ...]:
 def apply(
     rules: Iterable[RuleResult], entries: Sequence[Entry], today: date
 ) -> tuple[tuple[RuleResult, ...], tuple[str, ...]]:
-    """The rules with the listed failures marked, and a sentence for each entry that is out of order.
+    """The rules with the listed failures marked, and a sentence for each stale or expired entry.
 
-    An entry that is past its date covers nothing any more. One whose rule was not tested, or not selected,
-    is not stale: nothing is known of it.
+    An expired entry covers nothing. An entry is stale if its rule does not fail any more. If the rule was not
+    tested or not selected, the entry is not stale, because nothing is known about it.
     """
     expired = [entry for entry in entries if date.fromisoformat(entry.expires) < today]
     covering = {entry.rule: entry.reason for entry in entries if entry not in expired}
@@ -111,7 +111,7 @@ def _day(value: object, where: str) -> date:
 
 _EXPECTED = {
     "rule": "the ID of a rule",
-    "reason": "why this failure is put up with",
+    "reason": "why this failure is accepted",
     "expires": "a date without quotes, such as 2030-12-31",
 }
 

@@ -1,4 +1,4 @@
-"""Lines that are chained: each carries the digest of the exact bytes of the line before it."""
+"""The lines of a record form a chain: each has the digest of the exact bytes of the line before it."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from typing import Any
 
 START = "0" * 64
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-# What a target sent may be nested as deeply as it likes; nobody reads on below this.
+# Values from a target can be nested more deeply; the rest is cut off.
 _DEEPEST = 40
 
 
 class NotALine(ValueError):
-    """Bytes are no line of a record: says why."""
+    """The bytes are not a line of a record; the text says why."""
 
 
 def link(line: bytes) -> str:
-    """What the next line says of this one."""
+    """The digest of this line, for the next line."""
     return hashlib.sha256(line).hexdigest()
 
 
 def encode(values: Mapping[str, Any]) -> bytes:
-    """The one form in which these values are written: compact, keys sorted, one newline at the end."""
+    """The values in canonical form: compact, keys sorted, one newline at the end."""
     text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return text.encode() + b"\n"
 
 
 def decode(line: bytes) -> dict[str, Any]:
-    """The values of a line, which has to be in the one form in which lines are written."""
+    """The values of a line, which has to be in canonical form."""
     if not line.endswith(b"\n"):
         raise NotALine("the line is cut off")
     try:
         values = json.loads(line)
         canonical = isinstance(values, dict) and encode(values) == line
-    # Hostile input can also be nested too deeply, or hold a number of too many digits.
+    # Hostile input can also be nested too deeply, or contain a number with too many digits.
     except (ValueError, RecursionError):
         raise NotALine("the line is not JSON") from None
     if not canonical:
-        raise NotALine("the line is not in the form in which records are written")
+        raise NotALine("the line is not in the canonical form of records")
     return dict(values)
 
 
 def plain(value: Any, deep: int = 0) -> Any:
-    """The value with everything taken out that JSON or UTF-8 cannot hold."""
+    """The value without anything that JSON or UTF-8 cannot represent."""
     if deep > _DEEPEST:
         return "…"
     match value:
@@ -63,7 +63,7 @@ def plain(value: Any, deep: int = 0) -> Any:
 
 
 def strings(value: Any) -> list[str]:
-    """Every text in a line, keys included."""
+    """Every string in a line, including keys."""
     found: list[str] = []
 
     def gather(value: Any) -> None:
@@ -82,7 +82,7 @@ def strings(value: Any) -> list[str]:
 
 
 def texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Every text in a line, keys included, with the place where it stands."""
+    """Every string in a line, including keys, with its path."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""What a text holds once its encodings are undone, layer by layer."""
+"""Decodes a text layer by layer, to find secrets inside encodings."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 DEPTH = 3
-# What 16 characters of a secret become at least.
+# The shortest encodings of 16 characters of a secret.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22,}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
 _URLSAFE = str.maketrans("-_", "+/")
 _MOST_OCTETS = 4 * 1024 * 1024
-# Decoded noise has no such runs, and going on with it would cost the most and find nothing.
+# Decoded random data has no such runs; searching it further costs much time and finds nothing.
 _LEGIBLE = re.compile(rb"[\x20-\x7e\s]{16,}")
 _GZIP = b"\x1f\x8b\x08"
 _COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
@@ -26,14 +26,14 @@ _COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """One way to read a text, and what had to be undone for it."""
+    """One decoded form of a text, and the encodings that were undone."""
 
     how: str
     text: str
 
 
 def readings(text: str) -> Iterator[Reading]:
-    """The text as it is, and every text that can be got out of it; octets stand as Latin-1."""
+    """The text itself, and every text decoded from it; bytes are read as Latin-1."""
     yield Reading(how="as it is", text=text)
     known, decoded = {text}, set[str]()
     layer = [Reading(how="", text=text)]
@@ -63,7 +63,7 @@ def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
 
 
 def _base64(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
-    """Runs of base64 from each of the four places at which a group may begin; JWT segments are such runs."""
+    """Decodes runs of base64 at each of the four alignments; segments of a JWT are such runs."""
     pieces: list[bytes] = []
     for run in _BASE64.findall(text):
         if run in decoded:
@@ -103,7 +103,7 @@ def _legible(pieces: list[bytes]) -> str:
 
 
 def inflated(octets: bytes) -> bytes:
-    """What was compressed with gzip or deflate; nothing when it was not."""
+    """The decompressed gzip or deflate data; empty if it is not compressed."""
     try:
         return zlib.decompressobj(47).decompress(octets, _MOST_OCTETS)
     except zlib.error:
@@ -111,7 +111,7 @@ def inflated(octets: bytes) -> bytes:
 
 
 def text_of(octets: bytes) -> str:
-    """A body as text: decompressed when it is still compressed, otherwise octet by octet."""
+    """A body as text, decompressed if necessary, read as Latin-1."""
     plain = inflated(octets) if octets.startswith(_COMPRESSED) else b""
     return (plain or octets).decode("latin-1")
 

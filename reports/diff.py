@@ -1,4 +1,4 @@
-"""Two runs of the same rules are compared: what got worse, what got better, what is no longer known."""
+"""Compares two runs of the same rules: regressions, fixes, and rules that are no longer tested."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _UNTESTED = {Verdict.NOT_TESTABLE, Verdict.ERROR}
 
 
 class Incomparable(ValueError):
-    """Two runs were not asked the same: says in what they differ."""
+    """The two runs have different roles or specifications; the text says what differs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """One rule that ended otherwise; an empty verdict stands for a run in which the rule was not."""
+    """One rule with a different verdict; an empty verdict means that the run did not have the rule."""
 
     rule: str
     level: str
@@ -30,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diff:
-    """What changed from one run to another. Every rule that changed is in one of the lists."""
+    """The changes from one run to another. Every changed rule is in exactly one list."""
 
     before: str
     after: str
@@ -45,7 +45,7 @@ class Diff:
 
     @property
     def worse(self) -> bool:
-        """True where something fails that did not, or is no longer known."""
+        """True if a rule fails that did not fail before, or is no longer tested."""
         failing = [change for change in self.new if change.after == Verdict.FAILED]
         return bool(self.regressed or self.became_untested or self.gone or failing)
 
@@ -62,10 +62,10 @@ _NAMES = {
 
 
 def diff(before: RunResult, after: RunResult, *, anyway: bool = False) -> Diff:
-    """What changed between two runs; those of different roles or specs only when told to go on `anyway`."""
+    """The changes between two runs; with `anyway` also between different roles or specifications."""
     reasons = list(_differences(before, after))
     if reasons and not anyway:
-        raise Incomparable(f"{'; '.join(reasons)}: these runs were not asked the same")
+        raise Incomparable(f"{'; '.join(reasons)}: these runs cannot be compared")
     old, new = ({rule.id: rule for rule in result.rules} for result in (before, after))
     sorted_into: dict[str, list[Change]] = {name: [] for name in _NAMES}
     for rule_id in (*new, *(rule_id for rule_id in old if rule_id not in new)):
@@ -81,7 +81,7 @@ def diff(before: RunResult, after: RunResult, *, anyway: bool = False) -> Diff:
 
 
 def to_text(found: Diff) -> str:
-    """What a person reads: the worst first."""
+    """The changes as text, the worst first."""
     lines = [f"from {found.before}", f"to   {found.after}", *(f"note: {remark}" for remark in found.remarks)]
     for name, said in _NAMES.items():
         changes: tuple[Change, ...] = getattr(found, name)
@@ -98,13 +98,13 @@ def to_text(found: Diff) -> str:
 
 
 def to_json(found: Diff) -> str:
-    """What a program reads."""
+    """The changes as JSON."""
     values = {"schema": SCHEMA, "worse": found.worse, **asdict(found)}
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
 def _differences(before: RunResult, after: RunResult) -> Iterable[str]:
-    """What makes two runs incomparable."""
+    """The differences that make two runs incomparable."""
     if before.role != after.role:
         yield f"the roles are {before.role} and {after.role}"
     one, other = (result.run["spec"] for result in (before, after))
@@ -113,21 +113,21 @@ def _differences(before: RunResult, after: RunResult) -> Iterable[str]:
 
 
 def _remarks(before: RunResult, after: RunResult) -> Iterable[str]:
-    """What a reader of the changes should know."""
+    """Notes on differences that may explain the changes."""
     for result, which in ((before, "first"), (after, "second")):
         if not result.run["complete"]:
             yield f"the {which} run is incomplete"
     if before.run["catalogue_digest"] != after.run["catalogue_digest"]:
-        yield "the rules were not the same edition: a change may come from there"
+        yield "the runs had different versions of the rules, which may be the cause of a change"
     if before.run["selection"] != after.run["selection"]:
         yield "the runs selected their rules differently"
     said = {"faults", "examples"} & before.run.keys() & after.run.keys()
     if any(before.run[name] != after.run[name] for name in said):
-        yield "the runs did not try the same: one left faults out, or generated more examples"
+        yield "one run left faults out, or generated more examples"
 
 
 def _name(old: RuleResult | None, new: RuleResult | None) -> str | None:
-    """The list into which a rule goes."""
+    """The list for a rule; None if its verdict has not changed."""
     if old is None or new is None:
         return "gone" if new is None else "new"
     if old.verdict is new.verdict:

@@ -1,4 +1,4 @@
-"""The forms in which a value travels: what has to be hidden, and what a leak looks like."""
+"""The encoded forms of a value, for redaction and for the detection of leaks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import lru_cache
 from urllib.parse import quote, quote_plus
 
 
-# A run hides the same few thousand secrets in check after check.
+# A run redacts the same few thousand secrets in every check.
 @lru_cache(maxsize=8192)
 def whole(value: str) -> frozenset[str]:
-    """The value by itself, in every encoding that a URL, a header or a body commonly gives it."""
+    """The value in every encoding that is common in URLs, headers and bodies."""
     raw = _octets(value)
     forms = {value, quote(raw, safe=""), quote_plus(raw), raw.hex(), raw.hex().upper()}
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -21,9 +21,9 @@ def whole(value: str) -> frozenset[str]:
 
 
 def as_a_value(value: str) -> re.Pattern[str]:
-    """Finds the value where it is the whole of one: of a member, a parameter, a header, an element.
+    """A pattern for the value as a complete member, parameter, header or element.
 
-    In running text a short secret may as well be a word.
+    This is for short secrets, which could be ordinary words in running text.
     """
     before = r"""(^|["'=:>\x00]|[:,]\ )"""
     behind = r"""(?=$|["'&<;,}\]\s\x00])"""
@@ -31,12 +31,12 @@ def as_a_value(value: str) -> re.Pattern[str]:
 
 
 def embedded(value: str) -> frozenset[str]:
-    """The value also as the middle of something longer that was encoded as one: base64 in all alignments."""
+    """Also the forms of the value inside a longer encoded text: base64 at all alignments."""
     raw = _octets(value)
     forms = set(whole(value))
     for lead in range(3):
         padded = b"\0" * lead + raw
-        # Only the characters that depend on nothing but the value: the rest varies with its neighbours.
+        # Only the characters that depend on the value alone, not on its neighbours.
         start, end = -(-lead * 8 // 6), len(padded) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             forms.add(encode(padded).decode("ascii")[start:end])
@@ -44,7 +44,7 @@ def embedded(value: str) -> frozenset[str]:
 
 
 def _octets(value: str) -> bytes:
-    """The value in UTF-8; JSON can name halves of characters, which have no place in it."""
+    """The value in UTF-8; a lone surrogate, which JSON allows, is kept."""
     try:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""A text without its JSON and HTML escapes, and where in it as it was written each part of that stands."""
+"""Removes JSON and HTML escapes from a text, and maps positions back to the original."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# JSON stands in JSON and in HTML; nobody writes it deeper than that by chance.
+# JSON is nested in JSON and in HTML, but hardly ever more deeply.
 _DEPTH = 3
 _ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}"
@@ -20,7 +20,10 @@ _ESCAPE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unescaped:
-    """A text without one layer of escapes: by how much each of them, up to its end, had made it longer."""
+    """A text without one layer of escapes.
+
+    `ends` are the positions after the escapes; `longer` is by how much the original is longer there.
+    """
 
     text: str
     ends: list[int]
@@ -28,13 +31,13 @@ class Unescaped:
     outer: Unescaped | None
 
     def origin(self, place: int) -> int:
-        """Where in the text as it was written that stands which stands here."""
+        """The position in the original text."""
         place += self.longer[bisect_right(self.ends, place)]
         return place if self.outer is None else self.outer.origin(place)
 
 
 def layers(text: str) -> Iterator[Unescaped]:
-    """The text without its escapes, without the escapes that come to light then, and so on."""
+    """The text without its escapes, then without the escapes in that text, and so on."""
     outer: Unescaped | None = None
     for _ in range(_DEPTH):
         inner = _unescaped(text, outer)
@@ -61,7 +64,7 @@ def _unescaped(text: str, outer: Unescaped | None) -> Unescaped:
 
 @lru_cache(maxsize=1024)
 def _character(escape: str) -> str:
-    """What an escape stands for; a name that HTML does not know stands for itself."""
+    """The character of an escape; an unknown HTML name is returned unchanged."""
     if escape[0] == "&":
         return html.unescape(escape)
     if escape[1] == "x":

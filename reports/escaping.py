@@ -1,4 +1,4 @@
-"""Text that came from a target is hostile: here it is made fit for JSON, for XML and for Markdown."""
+"""Escapes text for JSON, XML and Markdown. Text from a target may be hostile."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OTHERWISE = {
     ">": "&gt;",
     "&": "&amp;",
     "|": "&#124;",
-    # Escaped, these would still be read as a mention, an address or a reference; a comment ends all three.
+    # A backslash does not stop these from being a mention, an address or a reference; a comment does.
     "@": "@<!-- -->",
     "#": "#<!-- -->",
 }
 
 
 def visible(text: str) -> str:
-    """The text with a mark for every character that would not be seen, or would turn what stands around it.
+    """The text with an escape sequence for every invisible character.
 
-    That is every control and format character, direction overrides among them, and every lone surrogate.
+    These are the control and format characters, such as direction overrides, and lone surrogates.
     """
     if text.isprintable():
         return text
@@ -37,36 +37,36 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int = MOST) -> str:
-    """The text on one line, cut where nobody would read on, with the length that it has."""
+    """The text on one line, cut after `most` characters, with its length."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[:most]}… ({len(line)} characters)"
 
 
 def json_bytes(value: Any, *, indent: int | None = 2) -> bytes:
-    """The value as JSON in UTF-8, with nothing in it that a strict reader refuses.
+    """The value as JSON in UTF-8 that strict readers accept.
 
-    Without an indent it is written several times as quickly, which is felt where there is much of it.
+    Without an indent this is several times faster, which matters for large documents.
     """
     try:
         text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(value), indent=indent, ensure_ascii=False, allow_nan=False)
-    # A lone surrogate becomes the escape sequence that JSON has for it.
+    # A lone surrogate becomes a JSON escape sequence.
     return f"{text}\n".encode("utf-8", "backslashreplace")
 
 
 def xml(text: str) -> str:
-    """The text between the tags of XML."""
+    """The text as XML character data."""
     return escape(visible(text))
 
 
 def attribute(text: str) -> str:
-    """The text as a quoted attribute of XML, with its line breaks and tabs kept."""
+    """The text as a quoted XML attribute; line breaks and tabs are kept."""
     return quoteattr(visible(text))
 
 
 def prose(text: str, *, most: int = MOST) -> str:
-    """The text as one line of Markdown that shows it, links to nothing and mentions nobody."""
+    """The text as one line of Markdown, without links and mentions."""
     return _SPECIAL.sub(_escaped, shortened(text, most))
 
 
@@ -81,7 +81,7 @@ def code(text: str, *, most: int = MOST) -> str:
 
 
 def cell(markdown: str) -> str:
-    """Markdown that may stand in a cell of a table: renderers disagree on how a bar in a code span ends."""
+    """Markdown for a table cell; renderers disagree about a bar in a code span, so it is replaced."""
     return markdown.replace("|", r"\x7c")
 
 
@@ -97,7 +97,7 @@ def _mark(char: str) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The value with words for the numbers that JSON does not have."""
+    """The value with strings in place of the numbers that JSON does not have."""
     match value:
         case dict():
             return {key: _finite(each) for key, each in value.items()}

@@ -1,4 +1,4 @@
-"""The sealed record of a run is written line by line while the run goes on."""
+"""Writes the record of a run, line by line during the run."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from gateproof.reports.record import FILE, Kind
 from gateproof.reports.run_result import Footer, footer_of
 from gateproof.reports.verdicts import EXAMPLE, CheckResult
 
-# Says what kind of secret a text holds, or nothing.
+# Returns the kind of secret that a text contains, or None.
 Scan = Callable[[str], str | None]
 _SYNC_EVERY_S = 5.0
 _SHOWN = tuple(field.name for field in fields(Shown))
 
 
 class LeakFound(Exception):
-    """A line that was to be written holds a secret: names its kind and its place, never its value."""
+    """A line contains a secret; the text has its kind and path, never its value."""
 
     def __init__(self, kind: str, place: str) -> None:
         self.kind = kind
         self.place = place
-        super().__init__(f"a {kind} stands in {place} of a line of {FILE}: the line was not written")
+        super().__init__(f"a {kind} is in {place} of a line of {FILE}: the line was not written")
 
 
 class EvidenceWriter:
-    """Writes a record: what it has written stays, whole line by whole line, whatever happens next."""
+    """Writes a record in whole lines, which stay in the file whatever happens next."""
 
     def __init__(self, path: Path, *, scan: Scan, clock: Callable[[], float] = time.monotonic) -> None:
         self._scan = scan
@@ -45,7 +45,7 @@ class EvidenceWriter:
         self._number = 0
         self._prev = START
         path.unlink(missing_ok=True)
-        # A new file: nobody's link is followed, and nobody who has the last one open sees it change.
+        # A new file: links are not followed, and a reader of the old file sees no change.
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._synced = clock()
 
@@ -58,7 +58,7 @@ class EvidenceWriter:
         self._planned = {rule.id: (rule.section, rule.level) for rule in header.planned}
 
     def check(self, result: CheckResult) -> None:
-        """Writes what one attempt of a check found, after the exchanges that it rests on."""
+        """Writes the exchanges of one attempt of a check, then its result."""
         section, level = self._planned[result.rule]
         exchanges = [
             (Kind.EXCHANGE, plain({"check": result.id, **_values(shown)})) for shown in result.exchanges
@@ -89,16 +89,16 @@ class EvidenceWriter:
         said = strings([values, *(shown for _, shown in exchanges)])
         values["public"] = sorted(redaction.runs(said) & set(result.public))
         self._write([*exchanges, (Kind.CHECK, values)])
-        # What it rests on stands in the record: a campaign's would fill the memory.
+        # Without the exchanges, which are in the record: those of a long run would fill the memory.
         self._checks.append(replace(result, exchanges=()))
 
     def missing(self) -> int:
-        """How many of the planned checks have no line yet."""
+        """The number of planned checks without a line."""
         planned = sum(len(rule.checks) for rule in self._header.planned) if self._header is not None else 0
         return planned - len({check.id for check in self._checks})
 
     def footer(self, *, duration_s: float, cut_short: str = "") -> Footer:
-        """Writes the last line: a run that was interrupted or that broke must not get here."""
+        """Writes the last line; not for a run that was interrupted or crashed."""
         if self._header is None:
             raise ValueError("a record begins with its header")
         footer = footer_of(self._header, self._checks, duration_s=duration_s, cut_short=cut_short)
@@ -121,7 +121,7 @@ class EvidenceWriter:
         self.close()
 
     def _write(self, lines: list[tuple[Kind, Mapping[str, Any]]]) -> None:
-        """Chains and writes lines; all of them are scanned before the first is written."""
+        """Chains and writes lines, after scanning all of them for secrets."""
         written, prev = [], self._prev
         for number, (kind, values) in enumerate(lines, start=self._number):
             line = encode({**values, "type": kind.value, "n": number, "prev": prev})
@@ -138,8 +138,8 @@ class EvidenceWriter:
             self._synced = self._clock()
 
     def _refuse_leaks(self, kind: Kind, values: Mapping[str, Any], line: bytes) -> None:
-        """One scan of everything at once, and only where it finds something a scan of each text."""
-        # Nothing that separates words stands between the texts: two of them side by side mean nothing.
+        """Scans everything at once, and each text separately only if something was found."""
+        # NUL as separator, so that two neighbouring texts do not look like one.
         found = self._scan("\0".join([line.decode(), *strings(values)]))
         if found is None:
             return
@@ -148,5 +148,5 @@ class EvidenceWriter:
 
 
 def _values(shown: Shown) -> dict[str, Any]:
-    """The fields of an exchange: what they hold is shared and not copied, as asdict would."""
+    """The fields of an exchange; unlike `asdict`, this does not copy the values."""
     return {name: getattr(shown, name) for name in _SHOWN}

@@ -1,4 +1,4 @@
-"""Requests and answers as they may be shown: every text in them has been through the redactor."""
+"""Redacted requests and answers, as the outputs show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARK = re.compile(r"⟨[^⟩]*⟩")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
-    """One exchange: what was sent, and what came back or why nothing did."""
+    """One exchange: the request, and the answer or the reason why there was none."""
 
     step: str
     method: str
@@ -46,21 +46,21 @@ def request_text(shown: Shown) -> str:
 
 
 def outcome(shown: Shown) -> str:
-    """What came back, in a word."""
+    """The status, or why there is no answer."""
     return str(shown.status) if shown.status is not None else shown.failure or "no answer"
 
 
 def answer_text(shown: Shown) -> str:
-    """The answer as lines of text, or why there is none."""
+    """The answer as lines of text, or the reason why there is none."""
     if shown.status is None:
         return shown.failure or "no answer"
     return _text(str(shown.status), shown.answer_headers, shown.answer_body)
 
 
 def curl(shown: Shown, *, own_ca: bool) -> str:
-    """A command that sends the request again, with shell variables for the secrets.
+    """A command that sends the request again, with shell variables in place of secrets.
 
-    Where a CA file vouches for the target, the system's roots do not.
+    `own_ca`: the target's certificate needs a CA file of its own.
     """
     words = ["curl -sS -i"]
     if own_ca and shown.url.lower().startswith("https:"):
@@ -80,7 +80,7 @@ def _text(first: str, headers: Headers, body: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The text as one shell word in which labels have become variables."""
+    """The text as one shell word, with variables in place of labels."""
     if not _MARK.search(text):
         return shlex.quote(text)
     escaped = re.sub(r'(["\\$`])', r"\\\1", text)

@@ -1,4 +1,4 @@
-"""What the families of rules are called, in the order in which the catalogue lists them."""
+"""The names of the rule families, in the order of the catalogue."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ FAMILIES: Final = MappingProxyType(
 
 
 def family_of(rule_id: str) -> str:
-    """The part of a rule's identifier before its number."""
+    """The part of a rule ID before its number."""
     return rule_id.rpartition("-")[0] or rule_id

@@ -1,4 +1,4 @@
-"""Which faults fired on which hop, and what the checks under them came to."""
+"""The faults that fired, by hop, and the verdicts of the checks with these faults."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, many
 
-# What a check under a fault can come to, the worst first.
+# The verdicts that a check with a fault can have, the worst first.
 OUTCOMES = (Verdict.FAILED, Verdict.ERROR, Verdict.NOT_TESTABLE, Verdict.OBSERVED, Verdict.PASSED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FaultRow:
-    """One fault on one hop: how often it fired, and the rules of its checks by what these came to."""
+    """One fault on one hop: how often it fired, and the rules of its checks by verdict."""
 
     name: str
     layer: str
@@ -23,7 +23,7 @@ class FaultRow:
 
 
 def fault_rows(result: RunResult) -> list[FaultRow]:
-    """All faults of a run, by hop and layer, in the order in which they were first met."""
+    """All faults of a run by hop and layer, each in the order of first use."""
     met: dict[tuple[str, str, str], list[tuple[CheckResult, int]]] = {}
     for rule in result.rules:
         for check in rule.checks:
@@ -51,7 +51,7 @@ def _row(key: tuple[str, str, str], met: Sequence[tuple[CheckResult, int]]) -> F
 
 
 def faults_in_a_line(result: RunResult) -> str:
-    """How many faults fired under how many checks, and how many of these did not hold; empty without any."""
+    """How many faults fired in how many checks, and how many of these failed; empty without faults."""
     checks = [check for rule in result.rules for check in rule.checks if check.faults]
     if not checks:
         return ""

@@ -1,4 +1,4 @@
-"""The folder that a run leaves behind."""
+"""Writes the output files of a run into its folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Guard = Callable[[str, bytes], None]
 
 
 def rendered(result: RunResult, formats: Iterable[str] = DEFAULT) -> dict[str, dict[str, bytes]]:
-    """The files of these formats, by format and by path."""
+    """The files of these formats, by format and path."""
     return {name: render(name, result) for name in formats}
 
 
@@ -24,10 +24,10 @@ def write_reports(
     guard: Guard | None = None,
     beside: bool = False,
 ) -> tuple[Path, ...]:
-    """Writes what was rendered and says where; nobody meets a half-written file, or one of another run.
+    """Writes rendered files atomically, removes those of an earlier run, and returns the paths.
 
-    ``guard`` sees every file before the first one is written, and refuses by raising. Formats that were not
-    rendered are another run's, unless these go ``beside`` them.
+    ``guard`` gets every file before the first one is written, and raises to refuse it. Files of other formats
+    are removed too, unless ``beside`` is set.
     """
     contents = {path: content for files in projections.values() for path, content in files.items()}
     for path, content in contents.items():
@@ -42,7 +42,7 @@ def write_reports(
 
 
 def _remove_stale(folder: Path, formats: Iterable[Format], fresh: set[Path]) -> None:
-    """What an earlier run left would be read as this run's; only files that the table knows are touched."""
+    """Removes files of an earlier run, but only those that belong to a format of the table."""
     for row in formats:
         for path in row.files_in(folder):
             if path not in fresh and (path.is_file() or path.is_symlink()):

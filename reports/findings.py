@@ -1,4 +1,4 @@
-"""What a verification can find, and how it is said in one sentence."""
+"""The findings of a verification."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Concern(StrEnum):
-    """What a finding is about, in the order in which findings are told."""
+    """The subject of a finding, in the order of the output."""
 
     SIGNATURE = "signature"
     RECORD = "record"
@@ -21,7 +21,7 @@ class Concern(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One thing that is wrong."""
+    """One problem."""
 
     concern: Concern
     file: str

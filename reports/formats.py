@@ -1,4 +1,4 @@
-"""The table of output formats: a new one is a module in this package and a row here."""
+"""The table of output formats. A new format is a module in this package and a row here."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Render = Callable[[RunResult], dict[str, bytes]]
 class Format:
     """One output format.
 
-    ``owns`` are patterns of the files that it writes, and of no others. Where a name is one that others use
-    as well, it stands behind a pattern that nobody else's files match: without the first there is no second.
+    ``owns`` are patterns for the files that it writes. The first pattern must match only files of this
+    format. The others may have common names: they count only if the first pattern matches something.
     """
 
     name: str
@@ -29,18 +29,18 @@ class Format:
     default: bool = False
 
     def render(self, result: RunResult) -> dict[str, bytes]:
-        """The files of this format, by their paths; nothing is imported before somebody asks."""
+        """The files of this format by path; the module is imported on first use."""
         return cast("Render", import_module(f"gateproof.reports.{self.module}").render)(result)
 
     def files_in(self, folder: Path) -> list[Path]:
-        """What a run has left of this format in a folder."""
+        """The files of this format in a folder."""
         first = sorted(folder.glob(self.owns[0]))
         if not first:
             return []
         return first + [path for pattern in self.owns[1:] for path in sorted(folder.glob(pattern))]
 
 
-# Allure's identifiers are of version 5 here, and of version 4 when others write them.
+# Our identifiers are UUIDs of version 5; other writers use version 4.
 _ALLURE = "allure-results/????????-????-5???-????-????????????-"
 _ROWS = (
     Format(
@@ -74,7 +74,7 @@ _ROWS = (
     Format(
         name="replay",
         what="what repeats each failure, for gateproof replay",
-        module="repeats",
+        module="replay_files",
         owns=("replay/*.json",),
         default=True,
     ),
@@ -123,5 +123,5 @@ DEFAULT: Final = tuple(row.name for row in _ROWS if row.default)
 
 
 def render(name: str, result: RunResult) -> dict[str, bytes]:
-    """The files of a format, by their paths below the folder of the report."""
+    """The files of a format, by path below the folder of the report."""
     return FORMATS[name].render(result)

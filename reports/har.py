@@ -1,4 +1,4 @@
-"""exchanges.har: what was sent and what came back, redacted, for the network tab of a browser (HAR 1.2)."""
+"""exchanges.har: the redacted exchanges, for the network tab of a browser (HAR 1.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def render(result: RunResult) -> dict[str, bytes]:
     carried = [
         (shown, rule, check) for rule in result.rules for check in rule.checks for shown in check.exchanges
     ]
-    # Their clock is a monotonic one: only the time between two exchanges means something.
+    # `at_s` is monotonic time: only differences are meaningful.
     zero = min((shown.at_s for shown, _, _ in carried), default=0.0)
     begun = started(result)
     entries = sorted(carried, key=lambda each: each[0].at_s)
@@ -42,7 +42,7 @@ def _checks(result: RunResult) -> list[tuple[RuleResult, CheckResult]]:
 
 
 def _page(rule: RuleResult, check: CheckResult, begun: datetime, zero: float) -> dict[str, Any]:
-    """A check is a page: viewers group the entries by it."""
+    """Each check is a page, by which viewers group the entries."""
     first = min(shown.at_s for shown in check.exchanges)
     return {
         "startedDateTime": _moment(begun, first - zero),
@@ -92,7 +92,7 @@ def _request(shown: Shown) -> dict[str, Any]:
 
 
 def _response(shown: Shown) -> dict[str, Any]:
-    """The answer; status 0 stands for none, as browsers write it."""
+    """The answer; as in browsers, status 0 means that there was none."""
     return {
         "status": shown.status or 0,
         "statusText": "",
@@ -119,7 +119,7 @@ def _header(headers: Headers, wanted: str) -> str:
 
 
 def _address(shown: str) -> str:
-    """The address as a URL; the mark of a secret is percent-encoded, for a # in it would begin a fragment."""
+    """The address as a URL; labels of secrets are percent-encoded, because a # would start a fragment."""
     marked = _MARK.sub(lambda found: quote(found[0], safe="", errors="backslashreplace"), shown)
     return quote(marked, safe=":/?#[]@!$&'()*+,;=%-._~", errors="backslashreplace")
 

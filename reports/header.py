@@ -1,4 +1,4 @@
-"""What a record says of a run before its first check: who asks whom, what, and how to do it again."""
+"""The header of a record: target, harness, specification, options and plan of the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA = "gateproof/evidence/1"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Spec:
-    """The text that the rules were drawn from."""
+    """The specification that the rules come from."""
 
     identity: str
     version: str
@@ -24,7 +24,7 @@ class Spec:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Harness:
-    """What asked: dirty means that its files were not those of the commit."""
+    """The version of gateproof; dirty means that its files differ from the commit."""
 
     version: str
     commit: str
@@ -33,9 +33,9 @@ class Harness:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:
-    """What was asked; an empty text stands for what is not known, or does not exist in this role.
+    """The target; an empty string means unknown, or not part of this role.
 
-    ``own_ca`` tells that a CA file vouches for it, and not the system; ``lines`` where its file says what.
+    ``own_ca``: the target file names a CA file. ``lines``: line numbers of keys in the target file.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
-    """How it was asked; `shard` is `K/N`, or empty.
+    """The options of the run; `shard` is `K/N`, or empty.
 
-    ``faults`` tells whether anything was to go wrong on purpose, ``examples`` how much was generated for a
-    rule; older records do not say.
+    ``faults``: whether faults were injected. ``examples``: the number of generated examples for a rule. Older
+    records have neither.
     """
 
     profile: str
@@ -72,7 +72,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Planned:
-    """A rule that the run means to judge, by these checks; `place` is its own in the whole catalogue."""
+    """A planned rule and its checks; `place` is its position in the whole catalogue."""
 
     id: str
     place: int
@@ -87,7 +87,7 @@ class Planned:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """A record that a merged one was made of."""
+    """One of the records that a merged record consists of."""
 
     shard: str
     run_id: str
@@ -96,7 +96,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proof:
-    """What ships with the harness about its own checks: defects caught, variants left alone, by number."""
+    """The shipped proof of the checks: its digest and figures, such as the number of defects found."""
 
     digest: str
     figures: Mapping[str, int]
@@ -106,9 +106,9 @@ class Proof:
 class Header:
     """The first line of a record.
 
-    ``dependencies`` is a digest of what is installed; ``clock_skew_s`` tells how far the target's clock is
-    ahead, or that it is not known; ``command`` repeats the run; ``public`` lists names that every check may
-    show although they look like credentials.
+    ``dependencies`` is a digest of the installed packages. ``clock_skew_s`` is how far the target's clock is
+    ahead, None if unknown. ``command`` repeats the run. ``public`` are names that every check may show
+    although they look like credentials.
     """
 
     role: str
@@ -136,7 +136,7 @@ def header_to_dict(header: Header) -> dict[str, Any]:
 
 
 def header_from_dict(values: Mapping[str, Any]) -> Header:
-    """The header from its JSON values; a key that is not known, or missing, is refused."""
+    """The header from its JSON values; unknown and missing keys are refused."""
     if values.get("schema") != SCHEMA:
         raise Malformed(f"schema: expected {SCHEMA}")
     header = decode(Header, {key: value for key, value in values.items() if key != "schema"}, "header")
@@ -145,5 +145,5 @@ def header_from_dict(values: Mapping[str, Any]) -> Header:
         for entry in header.options.baseline:
             date.fromisoformat(entry.expires)
     except ValueError:
-        raise Malformed("header: a date or time cannot be read") from None
+        raise Malformed("header: a date or time is invalid") from None
     return header

@@ -1,4 +1,4 @@
-"""report.html: a whole run on one page that asks nobody for anything and works without JavaScript."""
+"""report.html: a whole run on one page that loads nothing and works without JavaScript."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ from importlib.resources import files
 
 from gateproof.reports.html_page.exchange import Detail
 from gateproof.reports.html_page.faults import faults
-from gateproof.reports.html_page.markup import attribute, counted, facts, picture
-from gateproof.reports.html_page.matrix import matrix
-from gateproof.reports.html_page.opening import about, first_failure, title, untested, verdict
-from gateproof.reports.html_page.rule import folded, in_full
-from gateproof.reports.html_page.words import (
+from gateproof.reports.html_page.labels import (
     BASELINED,
     ERROR,
     FAILED,
@@ -26,9 +22,13 @@ from gateproof.reports.html_page.words import (
     kind_of,
     outcome_of,
 )
+from gateproof.reports.html_page.markup import attribute, counted, facts, picture
+from gateproof.reports.html_page.matrix import matrix
+from gateproof.reports.html_page.overview import about, first_failure, title, untested, verdict
+from gateproof.reports.html_page.rule import folded, in_full
 from gateproof.reports.verdicts import RuleResult, RunResult
 
-# Nobody reads a page that a browser can hardly scroll: the more fails, the less there is of each failure.
+# The size limit keeps the page usable: the more rules fail, the less detail each failure gets.
 MOST_BYTES = 2_800_000
 _ROOMY = (
     (Detail(exchanges=24, body=2100, text=4000), 900_000),
@@ -40,7 +40,7 @@ _ROOMY = (
 _SCANT = Detail(exchanges=0, body=0, text=100)
 _IN_FULL = (FAILED, FINDING, BASELINED, ERROR)
 _ICON_COLOURS = {"good": "#17693a", "bad": "#b3261e", "warn": "#7a4b00"}
-# Hidden until a script is there to answer it. What it chooses from are the words of the page.
+# Hidden until the script shows it.
 _FILTER = (
     "<form class=filter role=search aria-label='Rules on this page' hidden>"
     "<label>Search <input type=search name=words autocomplete=off spellcheck=false></label>"
@@ -53,7 +53,7 @@ _FILTER = (
 
 
 def render(result: RunResult) -> dict[str, bytes]:
-    """The page, in as much detail as its bounds allow."""
+    """The page, with as much detail as the size limit allows."""
     for detail, most in _ROOMY:
         page = _bounded(_pieces(result, detail), most)
         if page is not None:
@@ -62,7 +62,7 @@ def render(result: RunResult) -> dict[str, bytes]:
 
 
 def _bounded(pieces: Iterable[str], most: int) -> bytes | None:
-    """The pieces in one; None as soon as they are too much, so that nothing is made for nobody."""
+    """The pieces joined; None as soon as they exceed the limit."""
     page = bytearray()
     for piece in pieces:
         page += piece.encode("utf-8")
@@ -94,7 +94,7 @@ def _pieces(result: RunResult, detail: Detail) -> Iterator[str]:
 
 
 def _section(kind: Kind, rules: Sequence[RuleResult], result: RunResult, detail: Detail) -> Iterator[str]:
-    """All rules that ended in one way."""
+    """All rules of one kind."""
     if not rules:
         return
     name = f"kind-{kind.name}"
@@ -109,22 +109,22 @@ def _section(kind: Kind, rules: Sequence[RuleResult], result: RunResult, detail:
 
 
 def _footer() -> str:
-    """How to read the page, for somebody who has never seen one."""
+    """The explanation of verdicts, levels and marks."""
     meanings = facts(
         [
             *((badge(kind), kind.meaning) for kind in KINDS),
             *LEVELS.items(),
             (
                 "<i>⟨proxy_token#1⟩</i>",
-                "stands for a secret, in a check always the same; in a command it is a variable to fill.",
+                "stands for a secret, the same one throughout a check; in a command it is a variable to set.",
             ),
             (
                 "<i>⟨opaque~1⟩</i>",
-                "stands for something that looks like a credential, and is hidden for that: its length too.",
+                "stands for a text that looks like a credential; it is hidden, with its length.",
             ),
             (
                 "<b class=u>U+202E</b>",
-                "stands for a character that cannot be seen, or that turns the direction of reading.",
+                "stands for an invisible character, or one that changes the text direction.",
             ),
         ]
     )
@@ -135,7 +135,7 @@ def _footer() -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing may be loaded, sent or run but what stands on the page: texts of a target stay texts."""
+    """Only the page's own style and script are allowed, so text from a target cannot load or run anything."""
     return (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -147,7 +147,7 @@ def _hash(source: str) -> str:
 
 
 def _icon(result: RunResult) -> str:
-    """The verdict in the browser's tab; without an icon of its own the page would be asked for one."""
+    """The verdict as the icon of the browser tab; without an icon, browsers request one."""
     outcome = outcome_of(result)
     return picture(
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'

@@ -1,4 +1,4 @@
-"""junit.xml: a rule is a test case, a family a suite, and what was not tested is skipped with its reason."""
+"""junit.xml: rules are test cases, families are suites; untested rules are skipped, with a reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHOWN_EXCHANGES = 3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Case:
-    """One test case: `outcome` is failure, error, skipped or, for what passed, nothing."""
+    """One test case; `outcome` is failure, error, skipped, or empty for passed."""
 
     suite: str
     name: str
@@ -88,7 +88,7 @@ def _count(cases: Iterable[_Case], outcome: str) -> int:
 
 
 def _properties(result: RunResult, suite: str) -> list[tuple[str, str]]:
-    """What the strict schemas allow to a suite only: a rule's own properties carry its identifier."""
+    """Strict schemas allow properties only on a suite, so a rule's properties have its ID in their name."""
     found = [
         ("target", target_name(result)),
         ("role", result.role),
@@ -117,17 +117,17 @@ def _case(case: _Case) -> list[str]:
 
 
 def _of_the_run(result: RunResult) -> list[_Case]:
-    """A case for what no rule tells: a run that was cut short, or a verdict that hangs on something else."""
+    """A case for the run itself, if it did not finish or its verdict does not follow from its rules."""
     complete = result.run.get("complete", True)
-    told = result.verdict is RunVerdict.CONFORMANT or any(
+    explained = result.verdict is RunVerdict.CONFORMANT or any(
         decides(result, rule) for rule in of(result, Verdict.FAILED)
     )
-    if complete and told:
+    if complete and explained:
         return []
     return [
         _Case(
             suite=f"{result.role}.RUN",
-            name="the run comes to its end with a verdict that its rules account for",
+            name="the run ends with a verdict that follows from its rules",
             time_s=0.0,
             outcome="error",
             kind=result.verdict.value if complete else "cut-short",
@@ -158,7 +158,7 @@ def _of_a_rule(result: RunResult, rule: RuleResult) -> _Case:
 
 
 def _suite_of(result: RunResult, rule: RuleResult) -> str:
-    """Failures that do not decide stand in suites of their own."""
+    """Failures that do not decide are in separate suites."""
     family = f"{result.role}.{family_of(rule.id)}"
     apart = rule.verdict is Verdict.FAILED and not decides(result, rule)
     return f"{family}.not-deciding" if apart else family
@@ -174,7 +174,7 @@ def _observed(rule: RuleResult) -> str:
 
 
 def _broken(result: RunResult, rule: RuleResult) -> str:
-    """Everything that somebody needs to see what is wrong without opening another file."""
+    """All information about a failure, so that no other file is needed."""
     standing = [
         f"{rule.title} [{rule.level}]",
         f"family: {FAMILIES.get(family_of(rule.id), family_of(rule.id))}",

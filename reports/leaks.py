@@ -1,4 +1,4 @@
-"""What looks like a credential when nobody knows any more which ones there were."""
+"""Finds texts that look like credentials, without knowing the secrets of the run."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gateproof.reports.exchanges import Shown
 from gateproof.reports.record import Record
 from gateproof.reports.redaction import BASIC, Redactor, is_a_pair
 
-# The header of a JWT is JSON: base64url of an opening brace begins in one of these ways.
+# The header of a JWT is JSON; these are the base64url forms of an opening brace.
 _JWT = re.compile(r"(?<![\w-])e[yw][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
 _PRIVATE_JWK = re.compile(r'\\?"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
 _BEARER = re.compile(r"\bbearer\s+([\w\-.~+/]{16,})", re.IGNORECASE)
 
 
-def looks(text: str) -> str | None:
-    """The kind of credential that a text plainly holds; None where it holds none."""
+def credential_kind(text: str) -> str | None:
+    """The kind of credential that a text contains; None if it contains none."""
     if _PRIVATE_KEY.search(text):
         return "private key"
     if _PRIVATE_JWK.search(text):
@@ -34,7 +34,7 @@ def looks(text: str) -> str | None:
 
 
 def unmasked(record: Record) -> Iterator[tuple[int, str]]:
-    """The lines in which something stands that the redactor would not have shown, and where it stands."""
+    """Lines with a text that the redactor would have masked, and where it is."""
     always = record.header.public
     shown = {number: line.public for number, line in record.checks.items()}
     named = {line.id: line.public for line in record.checks.values()}
@@ -52,7 +52,7 @@ def unmasked(record: Record) -> Iterator[tuple[int, str]]:
 
 
 def _unhidden(shown: Shown, redactor: Redactor) -> Iterator[str]:
-    """The parts of an exchange that would be shown otherwise than they are."""
+    """The parts of an exchange that the redactor would change."""
     if redacted_parts.url(shown.url, redactor) != shown.url:
         yield "url"
     for side, headers in (("request", shown.request_headers), ("answer", shown.answer_headers)):

@@ -1,4 +1,4 @@
-"""The records of a run's shards become one record, which names the records that it was made of."""
+"""Merges the records of a run's shards into one record, which lists its parts."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
 
 
 class CannotMerge(ValueError):
-    """Records do not belong together: says which, and why."""
+    """The records cannot be merged; the text says which one, and why."""
 
 
 def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> None:
-    """Writes one record out of those of all shards; each part comes with the name that a reader knows it by.
+    """Writes one record from those of all shards; each part has a name for error messages.
 
-    What a seal says of the parts is the caller's to verify first: here they only have to add up.
+    The caller verifies the seals of the parts first. This checks only that the parts are consistent.
     """
     ordered = _in_order(parts)
     header = _header([record for _, record in ordered])
@@ -36,7 +36,7 @@ def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> Non
             writer.check(result)
         footers = [(name, record.footer) for name, record in ordered if record.footer is not None]
         writer.footer(
-            # Shards run side by side: the whole took as long as the longest.
+            # Shards run in parallel, so the duration is that of the longest.
             duration_s=max(footer.duration_s for _, footer in footers),
             cut_short="; ".join(
                 f"shard {record.header.options.shard}: {record.footer.cut_short}"
@@ -47,7 +47,7 @@ def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> Non
 
 
 def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
-    """The parts by their shard's number, when they are whole, of one run, and all there."""
+    """The parts in order of their shards; they must be consistent, of one run, and complete."""
     if len(parts) < 2:
         raise CannotMerge("found fewer than two records; expected one of each shard")
     for name, record in parts:
@@ -62,12 +62,12 @@ def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
     totals = sorted({of for _, of, _, _ in numbered})
     if len(totals) > 1:
         raise CannotMerge(
-            f"the run was cut into {' and '.join(map(str, totals))} shards: expected one number"
+            f"the run was divided into {' and '.join(map(str, totals))} shards: expected one number"
         )
     (total,) = totals
     there = Counter(number for number, _, _, _ in numbered)
     if twice := [number for number, count in there.items() if count > 1]:
-        raise CannotMerge(f"shard {min(twice)}/{total} is there twice")
+        raise CannotMerge(f"shard {min(twice)}/{total} was given twice")
     if missing := [number for number in range(1, total + 1) if number not in there]:
         raise CannotMerge(f"shard {missing[0]}/{total} is missing")
     _refuse_overlaps(parts)
@@ -75,7 +75,7 @@ def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
 
 
 def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
-    """What shards of one run have in common."""
+    """The values that must be equal in all shards of one run."""
     first, second = one.options, other.options
     return [
         ("role", one.role, other.role),
@@ -88,13 +88,13 @@ def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
         ("selection", (first.only, first.skip), (second.only, second.skip)),
         ("strictness", (first.strict, first.certify), (second.strict, second.certify)),
         ("baseline", first.baseline, second.baseline),
-        ("say on faults", first.faults, second.faults),
+        ("setting of faults", first.faults, second.faults),
         ("budget of examples", first.examples, second.examples),
     ]
 
 
 def _identity(target: Target) -> tuple[str, str, str]:
-    """What makes a target the same one: a target that each shard launches gets new addresses and keys."""
+    """The identity of a target, without its keys: each shard may launch it with new addresses and keys."""
     return target.name, target.version, target.configuration_digest or target.base_url
 
 
@@ -115,7 +115,7 @@ def _refuse_overlaps(parts: Sequence[tuple[str, Record]]) -> None:
 
 
 def _header(records: Sequence[Record]) -> Header:
-    """The header of the whole, in the order of the catalogue."""
+    """The header of the merged record, with the rules in the order of the catalogue."""
     headers = [record.header for record in records]
     digests = "".join(record.digest for record in records)
     skews = [header.clock_skew_s for header in headers if header.clock_skew_s is not None]
@@ -138,7 +138,7 @@ def _header(records: Sequence[Record]) -> Header:
 
 
 def _checks(records: Sequence[Record]) -> list[CheckResult]:
-    """What the checks of all parts found; a name that one header allowed is allowed in each of its checks."""
+    """The results of all parts; names that a part's header made public are public in each of its checks."""
     return [
         replace(result, public=(*result.public, *record.header.public))
         for record in records

@@ -1,7 +1,7 @@
-"""oscal-assessment-results.json: what was found, for the tools of an auditor (OSCAL 1.2.1).
+"""oscal-assessment-results.json: the results for an auditor's tools (OSCAL 1.2.1).
 
-OSCAL calls an objective satisfied or not satisfied. A rule that was tested gets a finding with one of the
-two; a rule that was not, or that is never judged, stays an observation.
+An OSCAL objective is satisfied or not satisfied. A passed or failed rule gets a finding with one of these; a
+rule that was not tested, or is never judged, is an observation only.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def _results(result: RunResult, title: str) -> dict[str, Any]:
 
 
 def _selection(result: RunResult) -> dict[str, Any]:
-    """What was to be assessed; which of it was tested, the findings tell."""
+    """The rules to be assessed; the findings show which were tested."""
     if not result.rules:
-        return {"description": "The run did not get to any rule.", "include-all": {}}
+        return {"description": "The run did not reach any rule.", "include-all": {}}
     return {
         "description": "The rules of the run. One without a finding was not tested, or is never judged.",
         "include-controls": [{"control-id": rule.id} for rule in result.rules],
@@ -140,7 +140,7 @@ def _evidence(result: RunResult, check: CheckResult, *, with_link: bool) -> dict
 
 
 def _plan(result: RunResult) -> dict[str, Any]:
-    """What was to be tested: the rules, known by the digest of their catalogue."""
+    """The assessment plan: the rules, identified by the digest of their catalogue."""
     spec = result.run.get("spec") or {}
     text = f"{spec.get('identity', '')} {spec.get('version', '')}"
     return {
@@ -157,7 +157,7 @@ def _plan(result: RunResult) -> dict[str, Any]:
 
 
 def _record(result: RunResult) -> dict[str, Any]:
-    """The sealed record that everything here is drawn from."""
+    """The sealed record from which all of this is generated."""
     link: dict[str, Any] = {"href": "evidence.jsonl", "media-type": "application/jsonl"}
     if digest := one_line(str(result.run.get("evidence_digest") or "")):
         link["hashes"] = [{"algorithm": "SHA-256", "value": digest}]
@@ -169,7 +169,7 @@ def _record(result: RunResult) -> dict[str, Any]:
 
 
 def _props(**values: str) -> list[dict[str, str]]:
-    """Properties of our own; an empty one is not allowed."""
+    """Properties in our namespace; empty ones are not allowed."""
     return [
         {"name": name.replace("_", "-"), "ns": _NAMESPACE, "value": one_line(value)}
         for name, value in values.items()

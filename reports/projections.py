@@ -1,4 +1,4 @@
-"""The files that were drawn from a record: as the seal lists them, as they are, as they should be."""
+"""Compares the output files with the seal and with what the record gives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Render = Callable[[str, RunResult], Mapping[str, bytes]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _File:
-    """A projection as the seal lists it."""
+    """An output file in the list of the seal."""
 
     format: str
     name: str
@@ -35,7 +35,7 @@ def differences(
     render: Render,
     formats: Collection[str],
 ) -> Iterator[Finding]:
-    """Everything in which a seal or a projection says something else than the record."""
+    """Every difference between the seal or an output file and the record."""
     listed = _listed(sealed)
     drawn = {
         name: render(name, result)
@@ -45,10 +45,10 @@ def differences(
     yield from _statements(result, sealed, drawn)
     for file in listed:
         if file.format not in drawn:
-            text = f"is of the format {file.format!r}, which is not known here"
+            text = f"has the format {file.format!r}, which this version does not know"
             yield Finding(concern=Concern.PROJECTION, file=file.name, text=text)
         elif file.name not in files:
-            text = "is sealed and not there: it was removed"
+            text = "is missing, but the seal lists it: it was removed"
             yield Finding(concern=Concern.PROJECTION, file=file.name, text=text)
         elif (expected := drawn[file.format].get(file.name)) is not None:
             yield from _compared(result, file.name, files[file.name], expected)
@@ -59,7 +59,7 @@ def differences(
 
 
 def _listed(sealed: Sealed) -> tuple[_File, ...]:
-    """What the seal lists; where it is of another shape, that is found when it is compared as a whole."""
+    """The files in the seal; a malformed list is found when the whole statement is compared."""
     try:
         return decode(tuple[_File, ...], _predicate(sealed).get("files"), "files")
     except Malformed:
@@ -78,10 +78,10 @@ def _statements(
         said, right = _object(payload), _object(expected[name])
         if said.get("subject") != right["subject"]:
             digest = result.run["evidence_digest"]
-            text = f"its SHA-256 is {digest}, which is not the one that {name} seals"
+            text = f"its SHA-256 is {digest}, which is not the one in {name}"
             yield Finding(concern=Concern.SEAL, file=FILE, text=text)
         elif payload != expected[name]:
-            text = f"its {_difference(said, right)} does not follow from the record and what is drawn from it"
+            text = f"its {_difference(said, right)} does not match the record and the files generated from it"
             yield Finding(concern=Concern.SEAL, file=name, text=text)
 
 
@@ -93,13 +93,13 @@ def _unlisted(
     render: Render,
     formats: Collection[str],
 ) -> Iterator[Finding]:
-    """A file that was drawn later from the same record is no fault; any other does not belong here."""
+    """A file generated later from the same record is accepted; any other unlisted file is a finding."""
     later = {name: content for form in formats for name, content in render(form, result).items()}
     for name in names:
         if name in later:
             yield from _compared(result, name, files[name], later[name])
         else:
-            text = "does not belong here: the seal does not list it, and no output of gateproof is called so"
+            text = "is not part of this folder: the seal does not list it, and no output has this name"
             yield Finding(concern=Concern.UNLISTED, file=name, text=text)
 
 
@@ -113,8 +113,8 @@ def _compared(result: RunResult, name: str, path: Path, expected: bytes) -> Iter
         concern=Concern.PROJECTION,
         file=name,
         line=expected.count(b"\n", 0, place) + 1,
-        text="is not what is drawn from the record"
-        f" (which gateproof {result.run['harness_version']} wrote; another version may draw it otherwise)",
+        text="differs from what the record gives"
+        f" (which gateproof {result.run['harness_version']} wrote; another version may write it differently)",
     )
 
 
@@ -132,7 +132,7 @@ def _object(payload: bytes) -> dict[str, Any]:
 
 
 def _difference(said: Mapping[str, Any], right: Mapping[str, Any]) -> str:
-    """The first key that differs, looked for inside the predicate too."""
+    """The first key that differs, also inside the predicate."""
     for key in sorted({*said, *right}):
         one, other = said.get(key), right.get(key)
         if one != other:

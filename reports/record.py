@@ -1,4 +1,4 @@
-"""A record of a run is read line by line, and everything that a run says is drawn from it."""
+"""Reads the record of a run, from which all outputs are generated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from gateproof.reports.chain import START, NotALine, decode, link
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.header import Header, header_from_dict
-from gateproof.reports.run_result import INTERRUPTED, Footer, draw, run_facts, target_facts
+from gateproof.reports.run_result import INTERRUPTED, Footer, run_facts, target_facts, verdicts_of
 from gateproof.reports.strict import Malformed
 from gateproof.reports.strict import decode as as_value
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict
@@ -21,7 +21,7 @@ FILE = "evidence.jsonl"
 
 
 class Kind(StrEnum):
-    """What a line of a record is."""
+    """The kind of a line."""
 
     HEADER = "header"
     EXCHANGE = "exchange"
@@ -30,7 +30,7 @@ class Kind(StrEnum):
 
 
 class Unreadable(ValueError):
-    """A file is no record, or a record of which not even the header can be read."""
+    """The file is not a record, or its header cannot be read."""
 
     def __init__(self, path: Path, why: str) -> None:
         self.why = why
@@ -39,7 +39,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckLine:
-    """One attempt of a check. `exchanges` are the ordinals of the lines that hold them."""
+    """One attempt of a check. `exchanges` are the ordinals of the lines of its exchanges."""
 
     id: str
     rule: str
@@ -66,7 +66,7 @@ class CheckLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeLine:
-    """One exchange, and the check that it belongs to."""
+    """One exchange and the ID of its check."""
 
     check: str
     shown: Shown
@@ -74,7 +74,7 @@ class ExchangeLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """What is wrong with a line, counted from one; a torn one is the last, as a kill leaves it."""
+    """A problem with a line, counted from one; `torn` is a last line that a kill cut off."""
 
     line: int
     text: str
@@ -83,7 +83,7 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """Everything that can be read of a record; exchanges and checks by the number of their line."""
+    """Everything that could be read; exchanges and checks by line number."""
 
     header: Header
     exchanges: Mapping[int, ExchangeLine]
@@ -96,7 +96,7 @@ class Record:
 
 @dataclass(kw_only=True, slots=True)
 class _Reading:
-    """What has been read so far."""
+    """The lines read so far."""
 
     header: Header | None = None
     exchanges: dict[int, ExchangeLine] = field(default_factory=dict)
@@ -105,10 +105,10 @@ class _Reading:
     faults: list[Fault] = field(default_factory=list)
 
     def take(self, number: int, values: dict[str, Any]) -> None:
-        """Takes in one line; what it may not be where it stands is refused."""
+        """Adds one line; refuses a kind of line that is not allowed at this place."""
         kind = values.pop("type")
         if (kind == Kind.HEADER) is not (number == 1):
-            raise Malformed("a header stands here" if number > 1 else "the first line is no header")
+            raise Malformed("a second header" if number > 1 else "the first line is not a header")
         if self.footer is not None:
             raise Malformed("a line follows the footer")
         match kind:
@@ -127,13 +127,13 @@ class _Reading:
 
 
 def read(path: Path) -> Record:
-    """The record in a file, with all faults of its lines and of the chain between them."""
+    """The record in a file, with all problems of its lines and of the chain."""
     try:
         raw = path.read_bytes()
     except OSError as problem:
         raise Unreadable(path, f"cannot be read: {problem.strerror}") from None
     reading, before = _Reading(), START
-    # Not splitlines: JSON may hold other characters that end lines.
+    # Not splitlines: JSON may contain other line separators.
     lines = [part + b"\n" for part in raw.split(b"\n")]
     lines[-1] = lines[-1][:-1]
     if not lines[-1]:
@@ -150,7 +150,7 @@ def read(path: Path) -> Record:
         before = link(line)
     if reading.header is None:
         why = reading.faults[0].text if reading.faults else "the file is empty"
-        raise Unreadable(path, f"is no record: {why}")
+        raise Unreadable(path, f"is not a record: {why}")
     return Record(
         header=reading.header,
         exchanges=reading.exchanges,
@@ -163,23 +163,23 @@ def read(path: Path) -> Record:
 
 
 def result_of(record: Record) -> RunResult:
-    """The whole result of the run; verdicts are drawn again, whatever the footer says of them."""
+    """The result of the run; verdicts are computed again, not taken from the footer."""
     cut_short = INTERRUPTED if record.footer is None else record.footer.cut_short
     checks = results(record)
-    drawn = draw(record.header, checks, cut_short)
+    judged = verdicts_of(record.header, checks, cut_short)
     took_s = round(sum(check.duration_s for check in checks), 3)
     return RunResult(
         role=record.header.role,
-        verdict=drawn.verdict,
-        reason=drawn.reason,
-        rules=drawn.rules,
+        verdict=judged.verdict,
+        reason=judged.reason,
+        rules=judged.rules,
         target=target_facts(record.header),
         run=run_facts(record.header, record.footer, record.digest, took_s),
     )
 
 
 def results(record: Record) -> list[CheckResult]:
-    """What the checks found, in the order in which they came to their ends."""
+    """The results of the checks, in the order in which they ended."""
     return [
         CheckResult(
             id=line.id,
@@ -210,12 +210,12 @@ def results(record: Record) -> list[CheckResult]:
 
 
 def _unchained(values: dict[str, Any], number: int, before: str) -> str:
-    """What is wrong with the line's place in the chain, if anything is."""
+    """The problem with the line's position in the chain; empty if there is none."""
     ordinal = values.get("n")
     if type(ordinal) is not int or "type" not in values:
-        raise Malformed("the line does not say what and the how manyth it is")
+        raise Malformed("the line has no type or no number")
     if ordinal != number - 1:
-        return f"was written as line {ordinal + 1}: lines were taken out, put in or moved here"
+        return f"was written as line {ordinal + 1}: lines were removed, added or moved"
     if values.get("prev") != before:
         return f"does not follow from line {number - 1}, which was changed after it was written"
     return ""

@@ -1,4 +1,4 @@
-"""A record adds up: its lines, its plan, its exchanges and its footer say the same."""
+"""Checks that a record is consistent: its lines, plan, exchanges and footer agree."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gateproof.reports.run_result import INTERRUPTED, footer_of
 
 
 def audit(record: Record) -> tuple[Finding, ...]:
-    """Everything in a record that does not fit the rest of it, in the order in which a reader asks."""
+    """Every inconsistency in a record, the most important first."""
     lines, end = tuple(_lines(record)), tuple(_end(record))
-    # A line that a kill tore apart is no more than a sign of the kill.
+    # If a kill cut off the last line, the missing footer is the finding to show first.
     first = (*end, *lines) if all(fault.torn for fault in record.faults) else (*lines, *end)
     return (*first, *_plan(record), *_footer(record))
 
 
 def _lines(record: Record) -> Iterator[Finding]:
-    """What is wrong with the record's lines and with the chain between them."""
+    """Problems of the lines and of the chain."""
     for fault in record.faults:
         yield Finding(concern=Concern.RECORD, file=FILE, line=fault.line, text=fault.text)
 
@@ -33,7 +33,7 @@ def _end(record: Record) -> Iterator[Finding]:
 
 
 def _plan(record: Record) -> Iterator[Finding]:
-    """What does not fit between the plan, the checks and their exchanges."""
+    """Differences between the plan, the checks and their exchanges."""
     rules = {rule.id: rule for rule in record.header.planned}
     owner: dict[int, str] = {}
     for number, check in record.checks.items():
@@ -47,7 +47,7 @@ def _plan(record: Record) -> Iterator[Finding]:
         for ordinal in check.exchanges:
             exchange = record.exchanges.get(ordinal + 1)
             if exchange is None or exchange.check != check.id or ordinal in owner:
-                text = f"{check.id} names line {ordinal + 1}, which is no exchange of its own"
+                text = f"{check.id} names line {ordinal + 1}, which is not one of its exchanges"
                 yield Finding(concern=Concern.COUNTS, file=FILE, line=number, text=text)
             owner[ordinal] = check.id
     for number, exchange in record.exchanges.items():
@@ -57,7 +57,7 @@ def _plan(record: Record) -> Iterator[Finding]:
 
 
 def _footer(record: Record) -> Iterator[Finding]:
-    """Where the footer says something else than the lines above it."""
+    """Differences between the footer and the lines above it."""
     footer = record.footer
     if footer is None:
         return

@@ -1,6 +1,6 @@
-"""The parts of a request or an answer, each shown as far as it may be.
+"""Redacts the parts of a request or an answer.
 
-Whoever checks a record later asks the same functions again: what they would change was not hidden.
+The verification of a record calls the same functions again: whatever they would change was not redacted.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from urllib.parse import unquote_plus
 
 from gateproof.reports.redaction import Redactor
 
-# Headers in which servers and clients keep credentials: their values are never shown.
+# Headers with credentials; their values are never shown.
 _CREDENTIALS = frozenset({"cookie", "set-cookie", "proxy-authorization", "dpop"})
 _ADDRESSES = frozenset({"location", "referer", "content-location"})
 HIDDEN = "⟨hidden⟩"
@@ -19,7 +19,7 @@ BASIC = "⟨basic_credentials#1⟩"
 
 
 def header(name: str, value: str, redactor: Redactor) -> str:
-    """The value of a header."""
+    """The redacted value of a header."""
     if name.lower() in _CREDENTIALS:
         return HIDDEN
     if name.lower() == "authorization" and value.lower().startswith("basic "):
@@ -28,7 +28,7 @@ def header(name: str, value: str, redactor: Redactor) -> str:
 
 
 def url(address: str, redactor: Redactor) -> str:
-    """The address, each value of its query judged by itself."""
+    """The URL; each value of its query is redacted separately."""
     address, mark, query = address.partition("?")
     query, hash_mark, fragment = query.partition("#")
     shown = redactor.text(address) + mark + _pairs(query, redactor)
@@ -36,7 +36,7 @@ def url(address: str, redactor: Redactor) -> str:
 
 
 def _pairs(encoded: str, redactor: Redactor) -> str:
-    """Form-encoded pairs; a value that may be shown stays as it was encoded."""
+    """Form-encoded pairs; a value that may be shown keeps its encoding."""
     return "&".join(_pair(pair, redactor) for pair in encoded.split("&"))
 
 
@@ -48,7 +48,7 @@ def _pair(pair: str, redactor: Redactor) -> str:
 
 
 def body(text: str, redactor: Redactor) -> str:
-    """A body's text, its values judged one by one where it is JSON or a form."""
+    """The text of a body; values of JSON or of a form are redacted separately."""
     if text[:1] in {"{", "["}:
         text = _json(text, redactor)
     elif "=" in text and " " not in text and "<" not in text:
@@ -64,7 +64,7 @@ def _json(text: str, redactor: Redactor) -> str:
 
 
 def values(document: Any, redactor: Redactor) -> Any:
-    """A JSON document with each of its texts judged by itself; its numbers stay what they are."""
+    """A JSON document with each string redacted separately; numbers are unchanged."""
     if isinstance(document, str):
         return redactor.value(document)
     if isinstance(document, list):

@@ -1,4 +1,4 @@
-"""Text is shown by permission: known secrets by label, known names as they are, the rest by its looks."""
+"""Redaction: known secrets become labels, known names are shown, other text depends on what it looks like."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from urllib.parse import unquote_plus
 from gateproof.reports.encodings import as_a_value, whole
 from gateproof.reports.escapes import layers
 
-# No credential of this field is shorter than 16 characters of these alphabets between two other characters.
+# A run of at least 16 of these characters can be a credential.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
 # Words, abbreviations, numbers, and names like s256 or rfc7636.
 _WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}|[a-z]{1,4}[0-9]{1,4}")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}[\d.Zz:+-]*")
 _SHORTEST = 16
-# A secret shorter than this is hidden where it is a whole value: everywhere, it would take words along.
+# A shorter secret is hidden only where it is a whole value; elsewhere it could be a word.
 _SAFE = 6
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟩]*⟩")
@@ -28,7 +28,7 @@ BASIC = re.compile(r"(\bbasic\s+)([A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
 
 
 def is_a_pair(encoded: str) -> bool:
-    """True for what RFC 7617 makes of a name and a password, false for a word that follows `basic`."""
+    """True for encoded Basic credentials (RFC 7617), false for a word after `basic`."""
     try:
         return b":" in base64.b64decode(encoded.replace("-", "+").replace("_", "/") + "==")
     except (ValueError, binascii.Error):
@@ -36,7 +36,7 @@ def is_a_pair(encoded: str) -> bool:
 
 
 def _without_plain_secrets(text: str) -> str:
-    """What says of itself that it is a private key, or a name and a password, however short it is."""
+    """The text without private keys and Basic credentials of any length."""
     if "PRIVATE KEY" in text:
         text = _PRIVATE_KEY.sub("⟨private key⟩", text)
     return BASIC.sub(
@@ -45,11 +45,11 @@ def _without_plain_secrets(text: str) -> str:
 
 
 class Redactor:
-    """Rewrites text so that it can be shown.
+    """Redacts text.
 
-    Known secrets become their labels, in every encoding in which they commonly travel. Whatever else looks
-    like a credential and is not on the list of public names becomes a numbered mark: a broken target leaks
-    values that the harness has never seen, and a report must not pass them on.
+    Known secrets become labels, in every common encoding. Other text that looks like a credential and is not
+    a public name becomes a numbered mark: a broken target can leak values that the harness does not know, and
+    a report must not contain them.
     """
 
     def __init__(self, *, secrets: Mapping[str, str], public: Collection[str]) -> None:
@@ -58,7 +58,7 @@ class Redactor:
             for form in whole(value):
                 if len(form) >= _SAFE:
                     forms.setdefault(form, label)
-        # Tried one by one, longest first: compiling one expression of them all takes longer than a check.
+        # One by one, longest first: compiling one expression for all would take longer.
         self._forms = sorted(forms.items(), key=lambda form: len(form[0]), reverse=True)
         self._short = [
             (as_a_value(value), label) for value, label in secrets.items() if 0 < len(value) < _SAFE
@@ -68,11 +68,11 @@ class Redactor:
 
     @property
     def public(self) -> frozenset[str]:
-        """What is shown by name although it looks like a credential."""
+        """Names that are shown although they look like credentials."""
         return frozenset(self._public)
 
     def text(self, text: str) -> str:
-        """The text with nothing in it that could be used as a credential."""
+        """The redacted text."""
         text = _without_plain_secrets(self._labelled(text))
         pieces: list[str] = []
         position = 0
@@ -83,10 +83,10 @@ class Redactor:
         return "".join(pieces)
 
     def value(self, value: str) -> str:
-        """One value of a query, a form or a JSON document: shown whole, by its label, or not at all.
+        """One value of a query, a form or a JSON document: shown whole, as a label, or hidden.
 
-        Some tokens have dots, slashes or tildes in them, and no part between two of those looks like a
-        credential; where the value's two ends are known, all of it is hidden.
+        Tokens with dots, slashes or tildes have parts that do not look like credentials. Here the limits of
+        the value are known, so all of it is hidden.
         """
         if len(value) < _SHORTEST or "://" in value or any(char.isspace() for char in value):
             return self.text(value)
@@ -102,7 +102,7 @@ class Redactor:
         return self._mark(value)
 
     def _labelled(self, text: str) -> str:
-        # First: behind escapes a secret may go on where another one, as it is written, seems to end.
+        # First, because an escaped secret may extend beyond what looks like the end of another one.
         text = self._labelled_behind_escapes(text)
         for form, label in self._forms:
             if form in text:
@@ -112,7 +112,7 @@ class Redactor:
         return text
 
     def _labelled_behind_escapes(self, text: str) -> str:
-        """Hides what JSON or HTML has escaped, or what escaped quotes are around; the rest stays escaped."""
+        """Hides secrets that contain escapes, or are inside escaped quotes; other text stays escaped."""
         pieces: list[str] = []
         shown = 0
         for start, end, label in sorted(self._behind_escapes(text), key=lambda hit: (hit[0], -hit[1])):
@@ -122,7 +122,7 @@ class Redactor:
         return "".join((*pieces, text[shown:]))
 
     def _behind_escapes(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """From where to where in the text there is a secret, and its label."""
+        """Start, end and label of each escaped secret."""
         for layer in layers(text) if self._forms or self._short else ():
             known = [
                 (re.compile(f"(){re.escape(form)}"), label)
@@ -145,23 +145,23 @@ class Redactor:
         return run if self._open(run) else self._mark(run)
 
     def _open(self, run: str) -> bool:
-        """True for what may be seen by everybody."""
+        """True for text that may be shown."""
         return run in self._public or _reads_as_words(run)
 
     def _mark(self, value: str) -> str:
-        """Says that something was hidden and whether it is the same as elsewhere, not what it looks like.
+        """A numbered mark: equal values get equal marks, which show nothing else about the value.
 
-        Only what is shown is counted: a number that skips would tell of what the value is made of.
+        Only shown marks are counted, because gaps in the numbers would tell something about the value.
         """
         return self._marks.setdefault(value, f"⟨opaque~{len(self._marks) + 1}⟩")
 
 
 def runs(texts: Iterable[str]) -> set[str]:
-    """Everything in these texts, as they stand and decoded, that is long enough to be a credential."""
+    """All runs in these texts, also percent-decoded, that are long enough to be a credential."""
     bare = [_LABEL.sub(" ", text) for text in texts]
     return {run for text in bare for form in (text, unquote_plus(text)) for run in _RUN.findall(form)}
 
 
 def _reads_as_words(run: str) -> bool:
-    """True for `token_endpoint_auth_method`, false for what a random generator makes."""
+    """True for `token_endpoint_auth_method`, false for random characters."""
     return all(_WORD.fullmatch(piece) for piece in re.split(r"[^A-Za-z0-9]", run) if piece)

@@ -1,10 +1,10 @@
-"""report.json: the whole run for programs, in the shape of the schema that ships with the package."""
+"""report.json: the whole run for programs; its schema is part of the package."""
 
 from __future__ import annotations
 
 from gateproof.reports.escaping import json_bytes
+from gateproof.reports.result_json import report
 from gateproof.reports.verdicts import RunResult
-from gateproof.reports.wireform import report
 
 
 def render(result: RunResult) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What a run says, drawn from what was planned and what its checks found, and from nothing else."""
+"""Computes the verdicts of a run from its plan and the results of its checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INTERRUPTED = "the run was interrupted, by a signal or a crash: its record has n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Footer:
-    """What a run that came to its end says of itself; `cut_short` tells why it did not get to every check."""
+    """The last line of a record; `cut_short` says why not every check ran."""
 
     counts: dict[str, int]
     planned: int
@@ -37,16 +37,16 @@ class Footer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Drawn:
-    """The rules of a run with their verdicts, and the verdict of the run."""
+class Verdicts:
+    """The rules with their verdicts, and the verdict of the run."""
 
     rules: tuple[RuleResult, ...]
     verdict: RunVerdict
     reason: str
 
 
-def draw(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Drawn:
-    """The verdicts of all planned rules, in their order, and of the run."""
+def verdicts_of(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Verdicts:
+    """The verdicts of all planned rules, in order, and of the run."""
     found: dict[str, list[CheckResult]] = {}
     for check in checks:
         found.setdefault(check.rule, []).append(check)
@@ -60,34 +60,34 @@ def draw(header: Header, checks: Iterable[CheckResult], cut_short: str) -> Drawn
         cut_short=cut_short,
         baseline_faults=faults,
     )
-    return Drawn(rules=rules, verdict=verdict, reason=reason)
+    return Verdicts(rules=rules, verdict=verdict, reason=reason)
 
 
 def footer_of(
     header: Header, checks: Sequence[CheckResult], *, duration_s: float, cut_short: str = ""
 ) -> Footer:
-    """The footer that belongs to these checks."""
-    drawn = draw(header, checks, cut_short)
-    counted = Counter(rule.verdict for rule in drawn.rules)
+    """The footer for these checks."""
+    judged = verdicts_of(header, checks, cut_short)
+    counted = Counter(rule.verdict for rule in judged.rules)
     return Footer(
         counts={verdict.value: counted[verdict] for verdict in Verdict},
         planned=sum(len(planned.checks) for planned in header.planned),
         executed=len({check.id for check in checks}),
-        verdict=drawn.verdict,
-        reason=drawn.reason,
+        verdict=judged.verdict,
+        reason=judged.reason,
         duration_s=duration_s,
         cut_short=cut_short,
     )
 
 
 def target_facts(header: Header) -> dict[str, Any]:
-    """What every output may say of the target; what is not known is left out, name and version never."""
+    """The target's values for the outputs; unknown values are left out, except name and version."""
     facts = asdict(header.target)
     return {key: value for key, value in facts.items() if value or key in {"name", "version"}}
 
 
 def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float) -> dict[str, Any]:
-    """What every output may say of the run."""
+    """The run's values for the outputs."""
     options = header.options
     selection: dict[str, Any] = {"only": list(options.only), "skip": list(options.skip)}
     if options.shard:
@@ -124,7 +124,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
 
 
 def _ruled(planned: Planned, found: Sequence[CheckResult], cut_short: str) -> RuleResult:
-    """A rule's result; checks that did not come to their turn are there, and are not testable."""
+    """The result of a rule; checks that did not run are included as not testable."""
     done = {check.id for check in found}
     why = cut_short.partition(";")[0].partition("\n")[0] or "the check did not run"
     missing = [
@@ -138,7 +138,7 @@ def _ruled(planned: Planned, found: Sequence[CheckResult], cut_short: str) -> Ru
         for check_id in planned.checks
         if check_id not in done
     ]
-    # The order of the plan, whatever the order in which workers came to their ends.
+    # In the order of the plan, not in the order in which workers finished.
     place = {check_id: number for number, check_id in enumerate(planned.checks)}
     checks = sorted([*found, *missing], key=lambda check: place.get(check.id, len(place)))
     verdict, reason = rule_verdict(planned.level, checks)

@@ -1,4 +1,4 @@
-"""gateproof.sarif: every failure as an alert of SARIF 2.1.0, anchored to the target file of the run."""
+"""gateproof.sarif: every failure as a SARIF 2.1.0 alert, located in the target file of the run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gateproof.reports.summary_texts import (
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-# Where a run had no target file an alert still has to point to something that is there.
+# Without a target file an alert still needs an existing file.
 _NO_TARGET_FILE = "report.json"
 
 
@@ -77,7 +77,7 @@ def _version(result: RunResult) -> dict[str, str]:
 
 
 def _invocation(result: RunResult) -> dict[str, Any]:
-    """What went wrong with the run itself, and what was not tested: no alert is no praise."""
+    """Problems of the run itself, and rules that were not tested."""
     begun = started(result)
     ended = begun + timedelta(seconds=duration_s(result))
     said = [("warning", caveat) for caveat in caveats(result)]
@@ -118,7 +118,7 @@ def _descriptor(result: RunResult, rule: RuleResult) -> dict[str, Any]:
     }
 
 
-# What a family is about, as the target file calls it, the nearest first.
+# The keys of the target file that a family is about, the closest first.
 _SUBJECTS = {
     "KEYS": ("core_url",),
     "CODE": ("core_url",),
@@ -131,7 +131,7 @@ _SUBJECTS = {
 
 
 def _line(result: RunResult, rule: RuleResult) -> int:
-    """The line of the target file that is nearest to what the rule is about; its first, where none is."""
+    """The line of the target file that fits the rule best; else the first line."""
     lines = result.target.get("lines") or {}
     subjects = (*_SUBJECTS.get(family_of(rule.id), ()), "base_url", "service_url", "target")
     return next((lines[subject] for subject in subjects if subject in lines), 1)
@@ -173,7 +173,7 @@ def _level(result: RunResult, rule: RuleResult) -> str:
 
 
 def _target_file(result: RunResult) -> dict[str, str]:
-    """The target file as the command named it; one that lies elsewhere is known by its name alone."""
+    """The target file as the command names it; only its name if it is outside of the current folder."""
     try:
         words = shlex.split(str(result.run.get("command") or ""))
     except ValueError:
@@ -190,5 +190,5 @@ def _message(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text as a message: braces would be placeholders in it, and brackets with parentheses links."""
+    """The text as a SARIF message: braces would be placeholders, brackets with parentheses links."""
     return visible(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")

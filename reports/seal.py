@@ -1,4 +1,4 @@
-"""The seal of a run: two signed in-toto statements about its record, for policies and for auditors."""
+"""The seal of a run: two signed in-toto statements about its record, for policies and auditors."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VERDICTS_TYPE = "urn:gateproof:verdicts:1"
 EPHEMERAL = "ephemeral: made for this run; it shows integrity, not identity"
 GIVEN = "given by whoever ran the harness"
 
-# The files that each format gave, by name.
+# The files by format and name.
 Projections = Mapping[str, Mapping[str, bytes]]
 
 
 def seal(result: RunResult, projections: Projections, key: SigningKey) -> dict[str, bytes]:
-    """The files of the seal, over the record that the result was drawn from and its projections."""
+    """The files of the seal over the record and the output files."""
     payloads = statements(result, projections, key.public, ephemeral=key.ephemeral)
     sealed = {name: envelope(payload, key) for name, payload in payloads.items()}
     return {**sealed, PUBLIC_KEY: public_pem(key.public)}
@@ -40,7 +40,7 @@ def seal(result: RunResult, projections: Projections, key: SigningKey) -> dict[s
 def statements(
     result: RunResult, projections: Projections, key: Ed25519PublicKey, *, ephemeral: bool
 ) -> dict[str, bytes]:
-    """What the seal says, by file: it follows from the result, its projections and the key."""
+    """The statements by file name; they depend only on the result, the output files and the key."""
     subject = [{"name": FILE, "digest": {"sha256": result.run["evidence_digest"]}}]
     signer = {
         "kind": EPHEMERAL if ephemeral else GIVEN,
@@ -58,10 +58,10 @@ def statements(
 
 
 def _test_result(result: RunResult) -> dict[str, Any]:
-    """in-toto's own predicate. A warning is whatever a reader must not take for a pass, without deciding.
+    """The test-result predicate of in-toto. A warning is a rule that did not pass and does not decide.
 
-    A run without a verdict is FAILED: a policy that asks for anything else must not let it through. One that
-    asked for a part of the rules is no pass either, whatever came of that part.
+    A run without a verdict is FAILED, so that policies refuse it. A run of a part of the rules is never
+    PASSED.
     """
     decides = deciding_levels(strict=bool(result.run.get("strict")))
     named: dict[str, list[str]] = {"passedTests": [], "warnedTests": [], "failedTests": []}
@@ -82,7 +82,7 @@ def _listed_as(rule: RuleResult, decides: frozenset[str]) -> str:
 
 
 def _configuration(result: RunResult) -> list[dict[str, Any]]:
-    """What a policy can pin: the spec's text, the rules, and how the target was described."""
+    """Digests that a policy can pin: the specification, the rules, and the target's configuration."""
     digests = {
         "specification": result.run["spec"]["digest"],
         "catalogue": result.run["catalogue_digest"],
@@ -93,7 +93,7 @@ def _configuration(result: RunResult) -> list[dict[str, Any]]:
 
 
 def _verdicts(result: RunResult, projections: Projections, signer: Mapping[str, str]) -> dict[str, Any]:
-    """Every verdict, and every file that was drawn from the record with them."""
+    """Our own predicate: every verdict, and every output file."""
     rules = [
         {"id": rule.id, "level": rule.level, "verdict": rule.verdict.value}
         | ({"baselined": rule.baselined} if rule.baselined else {})

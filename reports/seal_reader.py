@@ -1,4 +1,4 @@
-"""A seal is opened: what it says counts as far as the key has signed it."""
+"""Reads a seal and verifies its signatures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.reports.signing import BadEnvelope, KeyProblem, opened, public_ke
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sealed:
-    """The seal as far as it holds: the payloads that the key has signed."""
+    """A seal: the payloads with a valid signature, and the findings."""
 
     key: Ed25519PublicKey | None
     payloads: Mapping[str, bytes]
@@ -24,7 +24,7 @@ class Sealed:
 
 
 def open_seal(files: Mapping[str, Path], given: Ed25519PublicKey | None) -> Sealed:
-    """The envelopes' payloads, checked against the caller's key or else against the one in the folder."""
+    """The payloads of the envelopes, verified with the caller's key, or else the key in the folder."""
     findings = [
         Finding(concern=Concern.SIGNATURE, file=name, text="is missing: the folder is not sealed")
         for name in seal.FILES

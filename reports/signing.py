@@ -1,4 +1,4 @@
-"""Ed25519 signatures in DSSE envelopes: what signed, and bytes of which nothing can be changed unseen."""
+"""Ed25519 signatures in DSSE envelopes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _EXPECTED = "expected an Ed25519 private key in PEM (PKCS #8) without a password
 
 
 class KeyProblem(ValueError):
-    """A key cannot be used: says which and why, and shows nothing of it."""
+    """A key cannot be used; the text says which and why, without content of the key."""
 
 
 class BadEnvelope(ValueError):
-    """An envelope is broken, or not signed by the key at hand: says which of the two."""
+    """An envelope is malformed, or not signed by this key; the text says which."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SigningKey:
-    """A private key; an ephemeral one was made for one run, and says nothing about who signed."""
+    """A private key; an ephemeral key is made for one run and does not identify the signer."""
 
     private: Ed25519PrivateKey = field(repr=False)
     ephemeral: bool
@@ -42,7 +42,7 @@ class SigningKey:
 
 
 def signing_key(file: Path | None, environment: Mapping[str, str]) -> SigningKey:
-    """The key from the file, else from the environment, else one for this run alone."""
+    """The key from the file, else from the environment, else a new one for this run."""
     if file is not None:
         try:
             pem = file.read_bytes()
@@ -78,18 +78,18 @@ def key_id(key: Ed25519PublicKey) -> str:
 
 
 def pre_authentication(payload: bytes) -> bytes:
-    """What is signed: DSSE's encoding, which binds the payload to its type."""
+    """The bytes that are signed: DSSE's encoding of payload type and payload."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
 def envelope(payload: bytes, key: SigningKey) -> bytes:
-    """The payload in an envelope that the key has signed; the same key gives the same bytes."""
+    """The payload in a signed envelope; the same key gives the same bytes."""
     return _envelope(payload, key_id(key.public), key.private.sign(pre_authentication(payload)))
 
 
 def opened(raw: bytes, key: Ed25519PublicKey) -> bytes:
-    """The payload of an envelope that this key has signed, and of which no byte is other than it was."""
+    """The payload of an envelope that this key signed and of which no byte was changed."""
     try:
         values = json.loads(raw)
         (signature,) = values["signatures"]
@@ -97,15 +97,15 @@ def opened(raw: bytes, key: Ed25519PublicKey) -> bytes:
         signed = base64.b64decode(signature["sig"], validate=True)
         keyid = signature["keyid"]
     except (ValueError, TypeError, KeyError, AttributeError, binascii.Error, RecursionError):
-        raise BadEnvelope("is no DSSE envelope with one signature") from None
+        raise BadEnvelope("is not a DSSE envelope with one signature") from None
     try:
         key.verify(signed, pre_authentication(payload))
     except InvalidSignature:
         if keyid != key_id(key):
             raise BadEnvelope("is signed by another key") from None
-        raise BadEnvelope("has a signature that does not fit what it says") from None
+        raise BadEnvelope("has a signature that does not match its payload") from None
     if _envelope(payload, key_id(key), signed) != raw:
-        raise BadEnvelope("was changed around what is signed")
+        raise BadEnvelope("was changed outside of the signed payload")
     return payload
 
 

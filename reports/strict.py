@@ -1,4 +1,4 @@
-"""Plain JSON values become frozen values: every key is known, every value has the right type."""
+"""Decodes JSON values into frozen dataclasses; refuses unknown keys and wrong types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Reader = Callable[[Any], Any]
 
 
 class Malformed(ValueError):
-    """A value is not what its reader expects: says where, what was found and what was expected."""
+    """A value has the wrong type or key; the text says where, what was found and what was expected."""
 
     def __init__(self, problem: str, where: str = "") -> None:
         self.problem = problem
@@ -22,7 +22,7 @@ class Malformed(ValueError):
         super().__init__(f"{where}: {problem}" if where else problem)
 
     def inside(self, outer: str) -> Malformed:
-        """The same problem, seen from one level further out."""
+        """The same problem with the path of the outer value in front."""
         dot = "." if self.where and not self.where.startswith("[") else ""
         return Malformed(self.problem, f"{outer}{dot}{self.where}")
 
@@ -38,7 +38,7 @@ def decode(kind: type[Value], value: object, where: str = "") -> Value:
 
 @cache
 def _reader(kind: Any) -> _Reader:
-    """What reads values of a type: made once, because a record has thousands of them."""
+    """The reader for a type; cached, because a record has thousands of values."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
         return lambda value: value
@@ -60,7 +60,7 @@ def _plain_reader(kind: type) -> _Reader:
     expected = {str: "a text", bool: "true or false"}.get(kind, "a number")
 
     def read(value: Any) -> Any:
-        # Not isinstance: to Python a boolean is a number.
+        # Not isinstance: in Python a boolean is a number.
         if type(value) is kind:
             return value
         if kind is float and type(value) is int:
@@ -122,7 +122,7 @@ def _dataclass_reader(kind: Any) -> _Reader:
         if not isinstance(value, dict):
             raise _wrong(value, "an object")
         if unknown := sorted(value.keys() - readers.keys()):
-            raise Malformed("no such key is known", unknown[0])
+            raise Malformed("unknown key", unknown[0])
         if missing := sorted(required - value.keys()):
             raise Malformed("missing", missing[0])
         return kind(**{key: _member(readers[key], key, item) for key, item in value.items()})
@@ -138,6 +138,6 @@ def _member(reader: _Reader, key: str, value: Any) -> Any:
 
 
 def _wrong(value: Any, expected: str) -> Malformed:
-    """Says what kind of thing was found, not the thing: it may be long, and it may be hostile."""
+    """Names the type that was found, not the value, which may be long or hostile."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "nothing"}
     return Malformed(f"found {names.get(type(value), 'a number')}, expected {expected}")

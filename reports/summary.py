@@ -1,4 +1,4 @@
-"""summary.md: the run on one screen of Markdown, for a job's summary or a comment."""
+"""summary.md: the run as a page of Markdown, for a job summary or a comment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reports.summary_texts import (
 )
 from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
 
-# What CI systems take for one step.
+# The limit of CI systems for one step.
 MOST_BYTES = 1024 * 1024
 _SHOWN_FAILURES = 25
 _SIGNS = {
@@ -54,7 +54,7 @@ def render(result: RunResult) -> dict[str, bytes]:
 
 
 def append_job_summary(path: Path, text: str, *, most: int = MOST_BYTES) -> None:
-    """Appends to a job's summary, as much as fits: a summary over the bound would be refused whole."""
+    """Appends to a job summary as much as fits; CI systems refuse a summary over the limit entirely."""
     there = path.stat().st_size if path.exists() else 0
     content = text.encode("utf-8")
     room = most - there
@@ -69,9 +69,9 @@ def append_job_summary(path: Path, text: str, *, most: int = MOST_BYTES) -> None
 
 
 def _sign(result: RunResult) -> str:
-    """A green tick is for a whole catalogue: a part of it may have left out what would have failed."""
-    praised = result.verdict is RunVerdict.CONFORMANT and is_partial(result)
-    return _PART if praised else _SIGNS[result.verdict]
+    """A green tick only for the whole catalogue: a partial run may have left out rules that fail."""
+    partly = result.verdict is RunVerdict.CONFORMANT and is_partial(result)
+    return _PART if partly else _SIGNS[result.verdict]
 
 
 def _of_what(result: RunResult) -> str:
@@ -125,7 +125,7 @@ def _broken(heading: str, rules: list[RuleResult]) -> list[str]:
 def _rule(rule: RuleResult) -> str:
     lines = [f"- **{rule.id}** {prose(rule.title)} ({rule.level}; {prose(rule.section)})"]
     if rule.baselined:
-        lines.append(f"  - put up with for now: {prose(rule.baselined)}")
+        lines.append(f"  - accepted by the baseline: {prose(rule.baselined)}")
     lines += [
         f"  - {prose(check.id)}: {code(check.message)}"
         for check in rule.checks
@@ -158,7 +158,7 @@ def _families(result: RunResult) -> str:
 
 
 def _faults(result: RunResult) -> list[str]:
-    """The faults by hop and layer; the page has them one by one."""
+    """The faults by hop and layer; report.html lists them one by one."""
     groups: dict[tuple[str, str], list[FaultRow]] = {}
     for row in fault_rows(result):
         groups.setdefault((row.hop, row.layer), []).append(row)

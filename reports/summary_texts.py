@@ -1,4 +1,4 @@
-"""What stands at the top of every output: who was tested, the verdict, and what it does not say."""
+"""Texts that all outputs share: the target, the verdict, and its caveats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from gateproof.reports.escaping import one_line, shortened
 from gateproof.reports.exchanges import curl
-from gateproof.reports.repeats import selection, without_selection
+from gateproof.reports.replay_files import selection, without_selection
 from gateproof.reports.verdicts import (
     CheckResult,
     RuleResult,
@@ -19,7 +19,7 @@ from gateproof.reports.verdicts import (
     many,
 )
 
-# What a run generates for each rule, unless it is told otherwise.
+# The default number of generated examples for each rule.
 USUAL_EXAMPLES = 20
 _WORDS = {
     RunVerdict.CONFORMANT: "conformant",
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 def verdict_words(result: RunResult) -> str:
-    """The verdict as people say it."""
+    """The verdict in words."""
     return _WORDS[result.verdict]
 
 
@@ -41,24 +41,24 @@ def target_name(result: RunResult) -> str:
 
 
 def cut_short(result: RunResult) -> str:
-    """Why the run did not come to its end; empty where it did."""
+    """Why the run did not finish; empty if it did."""
     if result.run.get("complete", True):
         return ""
     return one_line(str(result.run.get("cut_short") or result.reason)) or "no reason is known"
 
 
 def has_own_ca(result: RunResult) -> bool:
-    """True when whoever asks the target again has to name a CA file."""
+    """True if a request to the target needs a CA file."""
     return bool(result.target.get("own_ca"))
 
 
 def is_partial(result: RunResult) -> bool:
-    """True when only a part of the rules was asked for: the verdict then speaks of that part."""
+    """True if only a part of the rules was selected; the verdict is then about that part."""
     return any((result.run.get("selection") or {}).values())
 
 
 def tried(result: RunResult) -> dict[str, str]:
-    """How much was tried: what went wrong on purpose, and what was generated; older records do not say."""
+    """Whether faults were injected, and how many examples were generated; older records have neither."""
     faults, examples = result.run.get("faults"), result.run.get("examples")
     said = {}
     if faults is not None:
@@ -70,7 +70,7 @@ def tried(result: RunResult) -> dict[str, str]:
 
 
 def again(result: RunResult, rule: RuleResult) -> str:
-    """The command that repeats this rule's checks with the choices of this run."""
+    """The command that repeats this rule's checks with the options of this run."""
     command = without_selection(str(result.run.get("command") or f"gateproof run {result.role}"))
     seed = result.run.get("seed")
     if seed is not None and "--seed" not in command:
@@ -79,18 +79,18 @@ def again(result: RunResult, rule: RuleResult) -> str:
 
 
 def by_hand(result: RunResult, rule: RuleResult, check: CheckResult) -> str:
-    """How to see a failure again: the request that it is about, or what was done to whoever sent it."""
+    """How to repeat a failure: the request as a command, or the scenario for a launched target."""
     if check.scenario:
-        return f"{again(result, rule)}  # launches it once more: {one_line(check.scenario)}"
+        return f"{again(result, rule)}  # launches it again: {one_line(check.scenario)}"
     meant = check.decisive
     return "" if meant is None else curl(check.exchanges[meant], own_ca=has_own_ca(result))
 
 
 def caveats(result: RunResult) -> list[str]:
-    """Sentences without which the verdict would say more than is known, the weightiest first."""
+    """Sentences that limit what the verdict says, the most important first."""
     found = []
     if why := cut_short(result):
-        found.append(f"The run did not come to its end: {why}. What it did not reach was not tested.")
+        found.append(f"The run did not finish: {why}. What it did not reach was not tested.")
     if untested := of(result, Verdict.NOT_TESTABLE):
         found.append(
             f"{many(len(untested), 'rule')} could not be tested and did not pass: {_listed(untested)}."
@@ -105,17 +105,17 @@ def caveats(result: RunResult) -> list[str]:
 
 
 def of(result: RunResult, verdict: Verdict) -> list[RuleResult]:
-    """The rules that ended so, in the order of the catalogue."""
+    """The rules with this verdict, in the order of the catalogue."""
     return [rule for rule in result.rules if rule.verdict is verdict]
 
 
 def decides(result: RunResult, rule: RuleResult) -> bool:
-    """Whether the verdict of the run rests on this rule."""
+    """Whether this rule decides the verdict of the run."""
     return not rule.baselined and rule.level in deciding_levels(strict=bool(result.run.get("strict")))
 
 
 def by_reason(rules: Iterable[RuleResult]) -> dict[str, list[RuleResult]]:
-    """Rules that ended for the same reason, together."""
+    """The rules grouped by reason."""
     found: dict[str, list[RuleResult]] = {}
     for rule in rules:
         found.setdefault(one_line(rule.reason) or "no reason was given", []).append(rule)
@@ -123,7 +123,7 @@ def by_reason(rules: Iterable[RuleResult]) -> dict[str, list[RuleResult]]:
 
 
 def started(result: RunResult) -> datetime:
-    """When the run began; the epoch where that is not known, so that the same result gives the same bytes."""
+    """When the run started; the epoch if unknown, so that equal results give equal bytes."""
     try:
         moment = datetime.fromisoformat(str(result.run.get("started")))
     except ValueError:
@@ -132,12 +132,12 @@ def started(result: RunResult) -> datetime:
 
 
 def duration_s(result: RunResult) -> float:
-    """How long the run took."""
+    """The duration of the run."""
     return max(0.0, float(result.run.get("duration_s") or 0.0))
 
 
 def identifier(result: RunResult, *parts: str) -> UUID:
-    """The identifier of a part of this run: the same whenever the same run is drawn again."""
+    """A reproducible identifier for a part of this run."""
     known = result.run.get("run_id") or f"{result.run.get('started')}/{result.run.get('seed')}"
     return uuid5(uuid5(NAMESPACE_URL, f"urn:gateproof:run:{known}"), "/".join(parts))
 

@@ -1,4 +1,4 @@
-"""The sign of each verdict; a word always stands beside it, for a sign alone says too little."""
+"""The symbol of each verdict, which is always shown together with a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person reads while a run goes on and after it."""
+"""The output on the terminal, during a run and after it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import TextIO
 from gateproof.reports.escaping import visible
 from gateproof.reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from gateproof.reports.fault_matrix import faults_in_a_line
-from gateproof.reports.repeats import is_of_a_run, selection, story
+from gateproof.reports.replay_files import is_of_a_run, selection, story
 from gateproof.reports.summary_texts import decides, has_own_ca, is_partial
 from gateproof.reports.symbols import SIGNS
 from gateproof.reports.verdicts import (
@@ -40,12 +40,12 @@ _TONES = {
     Verdict.ERROR: "yellow",
     Verdict.NOT_TESTABLE: "yellow",
 }
-# The path at which a Resource takes authorization requests.
+# The path of a Resource's authorization endpoint.
 _AUTHORIZATION = "/oauth2/auth"
-# What stands for the beginning of our own colours: nobody else can know it. And how a line begins that a CI
-# system takes for a command.
+# A random marker for the start of our own colour codes, which a target cannot know.
 _OURS = f"\0{secrets.token_hex(6)}"
 _COLOUR = re.compile(f"({_OURS}\\[[0-9;]*m)")
+# The start of a line that a CI system reads as a command.
 _COMMAND = re.compile(r"^(\s*)(::|##\[)")
 _MOST_LINES = 24
 _MOST_STEPS = 10
@@ -54,7 +54,7 @@ _LONGEST_LINE = 600
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """Where text goes, how wide it is, and whether it can take colour and be written over."""
+    """An output stream, its width, and whether it supports colour (`colour`) and overwriting (`live`)."""
 
     out: TextIO
     colour: bool
@@ -70,7 +70,7 @@ class Screen:
         print(_shown(text), file=self.out, flush=True)
 
     def fill(self, text: str, first: str, then: str) -> None:
-        """Prose, as wide as the screen is."""
+        """Prints wrapped text."""
         self.say(
             textwrap.fill(
                 text, self.width, initial_indent=first, subsequent_indent=then, break_on_hyphens=False
@@ -79,14 +79,14 @@ class Screen:
 
 
 def _shown(text: str) -> str:
-    """The text with nothing in it that moves the cursor or speaks to a CI system, but for our own colours."""
+    """The text without control characters and CI commands, except our own colour codes."""
     pieces = (piece if _COLOUR.fullmatch(piece) else visible(piece) for piece in _COLOUR.split(text))
     lines = "".join(pieces).split("\n")
     return "\n".join(_COMMAND.sub("\\1\u200b\\2", line) for line in lines).replace(_OURS, "\033")
 
 
 def screen(given: TextIO | None = None, *, no_color: bool = False) -> Screen:
-    """The screen that an output stream is, standard output by default: a terminal, a CI log or a file."""
+    """The screen for an output stream (standard output by default): a terminal, a CI log or a file."""
     out = given if given is not None else sys.stdout
     terminal = out.isatty() and os.environ.get("TERM") != "dumb"
     encoding = (getattr(out, "encoding", None) or "ascii").lower().replace("-", "")
@@ -104,7 +104,7 @@ def screen(given: TextIO | None = None, *, no_color: bool = False) -> Screen:
 
 
 class Counting:
-    """Says how far a long work is: on a terminal in one line that is written over, elsewhere now and then."""
+    """Progress of long work: one line that is overwritten on a terminal, a line now and then elsewhere."""
 
     def __init__(self, screen: Screen, total: int, noun: str, *, silent: bool = False) -> None:
         self._screen = screen
@@ -126,7 +126,7 @@ class Counting:
             self._show(f"  {self._done}/{self._total} {self._noun}, {self._failed} failed, at {name}")
 
     def end(self) -> None:
-        """Takes the line away, so that what follows stands by itself."""
+        """Removes the progress line."""
         if self._screen.live and not self._silent:
             self._screen.out.write("\r\033[K")
             self._screen.out.flush()
@@ -147,14 +147,13 @@ def failures(
     repeats: Mapping[str, str] = MappingProxyType({}),
     steps: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Every check that failed or broke, worst first; of a rule the first one in full, the others in short.
+    """Every failed or broken check, the worst first; for each rule the first in full, the others in short.
 
-    `repeats` names for a check the command that sees its failure again; `steps` says for a rule what its
-    operator does next.
+    `repeats` has the replay command by check ID; `steps` has the next step for the operator by rule ID.
     """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
-            # What can be repeated alone comes first, and is the one that is shown in full.
+            # Checks that can be repeated by themselves come first.
             broken = sorted((check for check in rule.checks if check.verdict is verdict), key=is_of_a_run)
             for check in broken[:1]:
                 _claim(screen, check)
@@ -176,7 +175,7 @@ def failures(
 
 
 def _claim(screen: Screen, check: CheckResult) -> None:
-    """What was expected and what came: the rest is for those who look for the cause."""
+    """What was expected and what was found."""
     sign, colour = SIGNS[check.verdict], _TONES[check.verdict]
     screen.say(screen.paint(f"{sign} {check.verdict.upper()}  {check.id}", colour, "bold"))
     if check.expected:
@@ -188,7 +187,7 @@ def _claim(screen: Screen, check: CheckResult) -> None:
 
 
 def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
-    """How it came to that: the documents it is about, the steps, and the last of them in full."""
+    """How the failure happened: observations, steps, and the decisive exchange in full."""
     for number, sentence in enumerate(story(check), start=1):
         screen.fill(sentence, f"    {number:>3}. ", " " * 9)
     for name, fact in check.observations.items():
@@ -204,7 +203,7 @@ def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
     last = check.exchanges[meant]
     asked = [shown for shown in check.exchanges if shown.url.partition("?")[0].endswith(_AUTHORIZATION)]
     if last.step == "browser" and asked:
-        _field(screen, "by hand", "in a browser, with values of your own for what is hidden, open")
+        _field(screen, "by hand", "open in a browser, with your own values in place of what is hidden")
         screen.say(f"      {asked[-1].url}")
     else:
         screen.say(screen.paint("    by hand", "faint"))
@@ -212,14 +211,14 @@ def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:
 
 
 def _by_launching(screen: Screen, check: CheckResult, command: str) -> None:
-    """How to see it again of a target whose requests are its own."""
+    """How to repeat the failure of a target that sends the requests itself."""
     if check.scenario:
-        _field(screen, "by hand", f"launch it once more: {check.scenario}")
+        _field(screen, "by hand", f"launch it again: {check.scenario}")
         screen.say(f"      {command}")
 
 
 def _exchange(screen: Screen, exchanges: Sequence[Shown], place: int) -> None:
-    """The exchange in full, and by name what came before it and after it."""
+    """One exchange in full, and the names of the steps before and after it."""
     meant = exchanges[place]
     _field(screen, "before", _steps(exchanges[:place]))
     _field(screen, "then", f"{meant.step}: {outcome(meant)}")
@@ -229,7 +228,7 @@ def _exchange(screen: Screen, exchanges: Sequence[Shown], place: int) -> None:
 
 
 def _members(fact: str) -> list[str]:
-    """A JSON object member by member; anything else as it is."""
+    """A JSON object member by member; any other text unchanged."""
     try:
         document = json.loads(fact)
     except ValueError:
@@ -240,7 +239,7 @@ def _members(fact: str) -> list[str]:
 
 
 def _steps(exchanges: Sequence[Shown]) -> str:
-    """Steps, each once with what came back each time that it was taken in a row; of many the last ones."""
+    """The steps with their outcomes; repeated steps are grouped, and only the last ones are shown."""
     told = [
         f"{step} {' '.join(_times(list(same)))}" for step, same in groupby(exchanges, lambda each: each.step)
     ]
@@ -254,7 +253,7 @@ def _times(exchanges: Sequence[Shown]) -> list[str]:
 
 
 def _quoted(text: str, mark: str) -> str:
-    """The text as far as a terminal has room for it; the report has all of it."""
+    """The text, shortened for a terminal; the report has all of it."""
     lines = text.splitlines()
     shown = [
         line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in lines[:_MOST_LINES]
@@ -265,7 +264,7 @@ def _quoted(text: str, mark: str) -> str:
 
 
 def summary(screen: Screen, result: RunResult) -> None:
-    """What was not tested, what failed, what passed, and the verdict."""
+    """What was not tested, what failed, the counts, and the verdict."""
     for verdict in (Verdict.NOT_TESTABLE, Verdict.ERROR, Verdict.FAILED):
         rules = [rule for rule in result.rules if rule.verdict is verdict]
         if not rules:
@@ -288,7 +287,7 @@ def summary(screen: Screen, result: RunResult) -> None:
 
 
 def parts_left_out(result: RunResult) -> dict[str, dict[str, int]]:
-    """For each thing that was lacking, the checks that went without it, of rules that were tested."""
+    """For each missing need, the checks that did not run for it, of rules that were tested."""
     found: dict[str, Counter[str]] = {}
     for rule in result.rules:
         if rule.verdict is Verdict.NOT_TESTABLE:
@@ -300,7 +299,7 @@ def parts_left_out(result: RunResult) -> dict[str, dict[str, int]]:
 
 
 def undecided(result: RunResult) -> str:
-    """What failed beside the verdict, of rules that decide with --strict only; empty where nothing did."""
+    """The failed rules that decide only with --strict; empty if there are none."""
     found = [
         rule.id
         for rule in result.rules
@@ -324,7 +323,7 @@ def _verdict(screen: Screen, result: RunResult) -> str:
 
 
 def partial(result: RunResult) -> str:
-    """What is added to the verdict of a run that asked for a part of the rules only."""
+    """The addition to the verdict if only a part of the rules was selected."""
     if not is_partial(result):
         return ""
     selection = result.run["selection"]
@@ -333,7 +332,7 @@ def partial(result: RunResult) -> str:
 
 
 def ranges(ids: Sequence[str]) -> list[str]:
-    """Rule IDs with neighbours joined: KEYS-01, KEYS-02 and KEYS-03 are KEYS-01…03."""
+    """Rule IDs with consecutive numbers joined: KEYS-01, KEYS-02 and KEYS-03 are KEYS-01…03."""
     runs: list[list[str]] = []
     for rule_id in ids:
         family, _, number = rule_id.rpartition("-")
@@ -347,7 +346,7 @@ def ranges(ids: Sequence[str]) -> list[str]:
 
 
 def _by_reason(rules: Sequence[RuleResult], verdict: Verdict) -> dict[str, list[str]]:
-    """Rules that ended for one reason, together: it is that of one check, and the others are counted."""
+    """The rules grouped by reason, which is that of one check; further failed checks are counted."""
     reasons: dict[str, list[str]] = {}
     for rule in rules:
         others = sum(check.verdict is verdict for check in rule.checks) - 1

@@ -1,3 +1,3 @@
-"""Environment variables that are known by name where nothing else of the reports is loaded."""
+"""Names of environment variables, importable without the other modules of the reports."""
 
 SIGN_KEY = "GATEPROOF_SIGN_KEY"

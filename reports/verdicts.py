@@ -1,4 +1,4 @@
-"""Verdicts: of a check, of a rule, of a run, and how each is drawn from the one below."""
+"""The verdicts of checks, rules and runs, and how each is computed from the level below."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reports.exchanges import Shown
 
 
 class Verdict(StrEnum):
-    """What is known of a check or a rule after a run."""
+    """The result of a check or a rule."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -55,7 +55,7 @@ _USUAL_REASON = {
 
 
 class RunVerdict(StrEnum):
-    """What a whole run says of its target."""
+    """The result of a whole run."""
 
     CONFORMANT = "conformant"
     NOT_CONFORMANT = "not-conformant"
@@ -78,25 +78,25 @@ DECIDING_LEVELS = frozenset({"spec", "entailed"})
 
 
 def deciding_levels(*, strict: bool) -> frozenset[str]:
-    """The levels of which a broken rule costs the target its conformance."""
+    """The levels whose rules decide whether the target is conformant."""
     return DECIDING_LEVELS | {"rfc"} if strict else DECIDING_LEVELS
 
 
-# What is observed under this name is the smallest generated input for which a claim does not hold.
+# The observation with this name is the smallest generated input for which a claim does not hold.
 EXAMPLE = "example"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResult:
-    """What one check found. Its texts have been through the redactor.
+    """The result of one check. Its texts are redacted.
 
-    ``blocking`` tells whether a not-testable check takes its rule along: it does not where only a part was
-    left out that the rule does not need. ``public`` names what the redactor was allowed to show although it
-    looks like a credential; ``reason``, where it is not given, is the usual one of the verdict. ``faults``
-    are those that struck, each with its name, layer, hop and how often; ``replay`` repeats a failure.
-    ``guilty`` is the place of the exchange that the claim is about, where it names one. ``scenario`` says
-    what was done to a target that sends requests of its own: to send one of them again repeats nothing.
-    ``picture`` shows the page on which a user stuck: a PNG in base64.
+    ``blocking``: if this check is not testable, its rule is not testable either; false for a part that the
+    rule does not need. ``public`` are names that the redactor may show although they look like credentials.
+    ``reason`` is by default the usual one of the verdict. ``faults`` are those that fired, with name, layer,
+    hop and count. ``replay`` is what repeats a failure. ``guilty`` is the position of the exchange that the
+    claim is about, if it names one. ``scenario`` says what was done to a target that sends the requests
+    itself; sending one of its requests again would repeat nothing. ``picture`` is a screenshot of the page on
+    which a sign-in got stuck, a PNG in base64.
     """
 
     id: str
@@ -123,22 +123,22 @@ class CheckResult:
 
     @property
     def what(self) -> str:
-        """What the message is about, without what was expected of it."""
+        """The subject of the message, without the expectation."""
         return self.message.partition(": expected ")[0] if self.expected else self.message
 
     @property
     def question(self) -> str:
-        """What the message adds to that: whether something else than the target is to blame."""
+        """The addition to the message: a question whether the cause is outside of the target."""
         _, found, rest = self.message.partition(f"expected {self.expected}, got {self.got}; ")
         return rest if found else ""
 
     @property
     def decisive(self) -> int | None:
-        """The place of the exchange that the claim is about; None where it is about none.
+        """The position of the exchange that the claim is about; None if there is no such exchange.
 
-        Where the claim does not say which, it is the last one that it names, by its step and outcome at best;
-        where it names none, simply the last: a positive twin may come after what it belongs to. What a target
-        did by itself may lie outside of all exchanges.
+        If the claim does not give it, this is the last exchange that the message names, preferably by step
+        and outcome, else the last exchange. Names come first because a positive twin may follow the decisive
+        exchange. What a launched target did may be in no exchange.
         """
         if self.guilty is not None or self.scenario or not self.exchanges:
             return self.guilty
@@ -149,11 +149,11 @@ class CheckResult:
 
 
 def _names_alone(check: CheckResult, shown: Shown) -> bool:
-    """The finding mentions the step, and only one was called so."""
+    """The finding mentions the step, and only one step has this name."""
     return f"({shown.step}, " in check.got and [each.step for each in check.exchanges].count(shown.step) == 1
 
 
-# How a claim names an exchange, the surest way first.
+# Ways in which a claim names an exchange, the most reliable first.
 _NAMING: tuple[Callable[[CheckResult, Shown], bool], ...] = (
     lambda check, shown: shown.step == check.what and check.got in {f"status {shown.status}", shown.failure},
     lambda check, shown: shown.step == check.what,
@@ -164,9 +164,10 @@ _NAMING: tuple[Callable[[CheckResult, Shown], bool], ...] = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleResult:
-    """What a run found of one rule, with the checks that it rests on.
+    """The result of one rule, with its checks.
 
-    ``baselined`` is why a failure is put up with for now: the rule stays failed, and does not decide.
+    ``baselined`` is the baseline's reason for accepting a failure: the rule stays failed, and does not
+    decide.
     """
 
     id: str
@@ -184,7 +185,7 @@ class RuleResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunResult:
-    """Everything that a run leaves behind; every output is drawn from it."""
+    """The result of a run, from which every output is generated."""
 
     role: str
     verdict: RunVerdict
@@ -195,7 +196,7 @@ class RunResult:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rules ended in each verdict, with a zero for each verdict that none ended in."""
+        """The number of rules by verdict, including zeros."""
         found = Counter(rule.verdict for rule in self.rules)
         return {verdict.value: found[verdict] for verdict in Verdict}
 
@@ -203,8 +204,8 @@ class RunResult:
 def rule_verdict(level: str, checks: Sequence[CheckResult]) -> tuple[Verdict, str]:
     """The verdict of a rule and its reason.
 
-    Failed outweighs error, error outweighs not-testable, and a rule of which nothing was tested has not
-    passed, whatever its checks say.
+    Failed has priority over error, and error over not-testable. A rule of which nothing was tested has not
+    passed.
     """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         found = next((check for check in checks if check.verdict is verdict), None)
@@ -227,9 +228,9 @@ def run_verdict(
     cut_short: str = "",
     baseline_faults: Sequence[str] = (),
 ) -> tuple[RunVerdict, str]:
-    """The verdict of a run, and one sentence of reason.
+    """The verdict of a run, and its reason in one sentence.
 
-    ``cut_short`` says why a run ended before its end; what failed until then has failed all the same.
+    ``cut_short`` says why a run did not finish; failures until then count.
     """
     deciding = [rule for rule in rules if rule.level in deciding_levels(strict=strict)]
 
@@ -260,7 +261,7 @@ def run_verdict(
 
 
 def many(count: int, noun: str) -> str:
-    """How many there are, as people say it."""
+    """The number with the noun in singular or plural."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

@@ -1,4 +1,4 @@
-"""A folder is what a run left behind, whole and unchanged, or the first thing that is wrong is named."""
+"""Verifies that the folder of a run is complete and unchanged."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gateproof.reports.seal_reader import Sealed, open_seal
 from gateproof.reports.signing import key_id, public_key
 from gateproof.reports.verdicts import RunResult
 
-# Says what kind of secret a text holds, or nothing.
+# Returns the kind of secret that a text contains, or None.
 Scan = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verified:
-    """What came of a verification: findings, first things first, and whose signature it was."""
+    """The result of a verification: the findings, the most important first, and the signer."""
 
     findings: tuple[Finding, ...]
     signer: str
@@ -40,13 +40,13 @@ def verify(
     folder: Path,
     key: bytes | None = None,
     *,
-    scan: Scan = leaks.looks,
+    scan: Scan = leaks.credential_kind,
     render: Render = table.render,
     formats: Collection[str] = table.FORMATS,
 ) -> Verified:
-    """Holds a folder against itself, and its signature against the caller's public key where there is one.
+    """Checks that a folder is consistent, and verifies its signature, with the caller's public key if given.
 
-    ``key`` is a PEM text; one that is none raises ``KeyProblem``.
+    ``key`` is a PEM text; an invalid key raises ``KeyProblem``.
     """
     given = public_key(key, "the key that was given") if key is not None else None
     files, strange = _files(folder)
@@ -58,7 +58,7 @@ def verify(
         return Verified(findings=(finding, *sealed.findings), signer=_signer(sealed, given), result=None)
     result = result_of(record)
     inside = audit(record)
-    # An unsealed folder is what a killed run leaves: that comes before the seal that it lacks.
+    # A killed run leaves a folder without a seal; then its incomplete record comes first.
     first = (*inside, *sealed.findings) if sealed.missing else (*sealed.findings, *inside)
     outside = differences(result, sealed, files, render=render, formats=formats)
     return Verified(
@@ -69,7 +69,7 @@ def verify(
 
 
 def _files(folder: Path) -> tuple[dict[str, Path], list[Finding]]:
-    """Everything below the folder: plain files by their names, and a finding for all that is none."""
+    """The regular files below the folder by name, and a finding for everything else."""
     plain, strange = {}, []
     for base, folders, names in os.walk(folder):
         folders.sort()
@@ -79,30 +79,30 @@ def _files(folder: Path) -> tuple[dict[str, Path], list[Finding]]:
             if path.is_file() and not path.is_symlink():
                 plain[known_as] = path
             else:
-                text = "is no plain file, and does not belong here"
+                text = "is not a regular file, and not part of this folder"
                 strange.append(Finding(concern=Concern.UNLISTED, file=known_as, text=text))
     return plain, strange
 
 
 def _signer(sealed: Sealed, given: Ed25519PublicKey | None) -> str:
-    """Whose signature it is, in words that claim no more than was shown."""
+    """The signer, in words that claim no more than was verified."""
     if sealed.key is None or sealed.findings:
-        return "no signature that holds"
+        return "no valid signature"
     if given is not None:
         return f"signed by the given key {key_id(given)}"
-    return f"signed by {key_id(sealed.key)}, the key in the folder itself: integrity only, nobody's identity"
+    return f"signed by {key_id(sealed.key)}, the key in the folder itself: shows integrity, not identity"
 
 
 def _leaks(files: Mapping[str, Path], record: Record, scan: Scan) -> Iterator[Finding]:
-    """Where something stands that could be used as a credential; what it is stays unsaid."""
+    """Places with a possible credential, without its value."""
     for name, path in files.items():
         text = path.read_bytes().decode("utf-8", "replace")
         kind = scan(text)
         if kind is not None:
             lines = enumerate(text.split("\n"), start=1)
             number = next((number for number, line in lines if scan(line) is not None), None)
-            said = f"holds what looks like a {kind}"
+            said = f"contains what looks like a {kind}"
             yield Finding(concern=Concern.LEAK, file=name, line=number, text=said)
     for number, where in leaks.unmasked(record):
-        said = f"{where} holds what looks like a credential and is not masked"
+        said = f"{where} contains what looks like a credential and is not masked"
         yield Finding(concern=Concern.LEAK, file=FILE, line=number, text=said)

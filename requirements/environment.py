@@ -1,10 +1,10 @@
-"""A virtual environment holds exactly what the lock says, and is made again when it cannot be trusted.
+"""Creates and updates virtual environments from the lock files.
 
-`python requirements/environment.py .venv run` makes or completes `.venv` from `requirements/run.txt`.
-It needs nothing but the standard library, and does nothing when there is nothing to do.
+`python requirements/environment.py .venv run` creates or completes `.venv` from `requirements/run.txt`. It
+uses only the standard library, and does nothing if the environment is complete.
 
-A stamp inside the environment says what was installed. It reads "unfinished" while pip works, so an
-installation that was interrupted is thrown away instead of being mended: half a package looks whole to pip.
+A stamp file in the environment records what was installed. It says "unfinished" while pip runs. An
+interrupted installation is deleted, because pip takes an incomplete package for installed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 STAMP = "gateproof-install.json"
-# What each lock file brings along: dev.txt repeats every pin of run.txt, and all.txt those of dev.txt.
+# The locks that each lock includes: dev.txt has every pin of run.txt, and all.txt those of dev.txt.
 COVERS = {
     "run": {"run"},
     "dev": {"dev", "run"},
@@ -43,19 +43,19 @@ COVERS = {
 }
 WITH_THE_PROJECT = {"run", "dev", "all"}
 PIP_LIMIT_S = 1200
-# How often somebody who looks at a log, and not at a terminal, is told how far it is.
+# The interval of progress messages if the output is not a terminal.
 TOLD_EVERY_S = 10.0
-# A caller's own habits would send the packages elsewhere.
+# Settings of the caller that would install packages to another place.
 FOREIGN = ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONHOME", "PYTHONPATH")
 
 
 class InstallError(Exception):
-    """The environment could not be made; the text says why."""
+    """The environment could not be created; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stamp:
-    """One finished installation: where, for which Python, from which lock."""
+    """One finished installation: path, Python version, and lock."""
 
     place: str
     python: str
@@ -88,15 +88,15 @@ def wanted(venv: Path, lock: str, python: str) -> Stamp:
 
 
 def stamp_of(venv: Path) -> Stamp | None:
-    """None where an installation was begun and not finished, or where nobody stamped at all."""
+    """The stamp; None if the installation is unfinished or there is no stamp."""
     try:
         return Stamp(**json.loads((venv / STAMP).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
 
-def is_sound(venv: Path, python: str | None) -> bool:
-    """An environment that was moved, or made for another lock or Python, is of no use."""
+def is_current(venv: Path, python: str | None) -> bool:
+    """True unless the environment was moved, or the lock or the Python version has changed."""
     found = stamp_of(venv)
     return (
         found is not None
@@ -108,13 +108,13 @@ def is_sound(venv: Path, python: str | None) -> bool:
 
 def has_all_of(venv: Path, lock: str, python: str | None) -> bool:
     found = stamp_of(venv)
-    return found is not None and is_sound(venv, python) and lock in COVERS[found.lock]
+    return found is not None and is_current(venv, python) and lock in COVERS[found.lock]
 
 
 class Progress:
-    """Says how many packages of a lock are there, on a terminal in one line that is written over.
+    """Shows how many packages are installed, on a terminal in one line that is overwritten.
 
-    What pip says besides is shown where it fails, and its end is enough.
+    If pip fails, the end of its output is shown.
     """
 
     def __init__(self, lock: str, packages: int) -> None:
@@ -124,8 +124,8 @@ class Progress:
         self._last: deque[str] = deque(maxlen=20)
         self._said = time.monotonic()
 
-    def hear(self, line: str) -> None:
-        """A line of pip's."""
+    def line(self, line: str) -> None:
+        """Processes one line of pip's output."""
         self._last.append(line)
         self._seen += line.startswith(("Collecting ", "Requirement already satisfied: "))
         now = time.monotonic()
@@ -143,8 +143,8 @@ class Progress:
             print("".join(self._last), end="", file=sys.stderr, flush=True)
 
 
-def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None:
-    """Runs a command to its end; with `hear`, all that it prints goes there line by line."""
+def run(*command: str | Path, on_line: Callable[[str], None] | None = None) -> None:
+    """Runs a command; with `on_line`, its output goes there line by line."""
     env = {name: value for name, value in os.environ.items() if name not in FOREIGN}
     env |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     try:
@@ -153,8 +153,8 @@ def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None
             cwd=ROOT,
             env=env,
             stdin=subprocess.DEVNULL,
-            stdout=None if hear is None else subprocess.PIPE,
-            stderr=None if hear is None else subprocess.STDOUT,
+            stdout=None if on_line is None else subprocess.PIPE,
+            stderr=None if on_line is None else subprocess.STDOUT,
             text=True,
         )
     except OSError as error:
@@ -165,8 +165,8 @@ def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None
     with process:
         try:
             for line in process.stdout or ():
-                if hear is not None:
-                    hear(line)
+                if on_line is not None:
+                    on_line(line)
             code = process.wait()
         except BaseException:
             process.kill()
@@ -180,14 +180,14 @@ def run(*command: str | Path, hear: Callable[[str], None] | None = None) -> None
 
 
 def make_empty(venv: Path) -> None:
-    """Only what is an environment, or was begun as one, is ever deleted."""
+    """Creates an empty environment; deletes an existing one, but no other folder."""
     if venv.exists():
         if not (venv / "pyvenv.cfg").exists() and not (venv / STAMP).exists() and any(venv.iterdir()):
-            raise InstallError(f"{venv} is there already and is no virtual environment; move it away")
+            raise InstallError(f"{venv} exists and is not a virtual environment; move it away")
         shutil.rmtree(venv)
     venv.mkdir(parents=True)
     write_stamp(venv, "unfinished")
-    # The interpreter that runs this may be the one of the environment that was just deleted.
+    # Not sys.executable, which may be in the environment that was just deleted.
     run(getattr(sys, "_base_executable", sys.executable), "-m", "venv", venv)
 
 
@@ -198,7 +198,7 @@ def write_stamp(venv: Path, text: str) -> None:
 
 
 def install(venv: Path, lock: str) -> None:
-    """Wheels only, and only those of the lock: building from source would fetch what no digest covers."""
+    """Installs only wheels of the lock: a build from source would download files without a digest."""
     python = venv / "bin" / "python"
     pip = (python, "-m", "pip", "install", "--retries", "5")
     lock_file = ROOT / "requirements" / f"{lock}.txt"
@@ -208,7 +208,7 @@ def install(venv: Path, lock: str) -> None:
     wheels_only = ("--require-hashes", "--no-deps", "--only-binary", ":all:")
     done = False
     try:
-        run(*pip, "--progress-bar", "off", *wheels_only, "-r", lock_file, hear=progress.hear)
+        run(*pip, "--progress-bar", "off", *wheels_only, "-r", lock_file, on_line=progress.line)
         done = True
     finally:
         progress.end(failed=not done)
@@ -223,17 +223,18 @@ def version_of(venv: Path) -> str:
 
 
 def ensure(venv: Path, lock: str, python: str | None) -> None:
-    """`python` is the version that must be used; None keeps the one that the environment has.
+    """Makes sure that the environment has all of a lock.
 
-    An environment without a stamp is somebody's own: it is completed, never deleted.
+    `python` is the required version; None keeps the one of the environment. An environment without a stamp
+    was not created by this script: packages are added, but it is never deleted.
     """
     if has_all_of(venv, lock, python):
         return
     with only_one_at_a_time():
         if has_all_of(venv, lock, python):
             return
-        somebodys_own = (venv / "bin" / "python").exists() and not (venv / STAMP).exists()
-        if not somebodys_own and not is_sound(venv, python):
+        not_ours = (venv / "bin" / "python").exists() and not (venv / STAMP).exists()
+        if not not_ours and not is_current(venv, python):
             make_empty(venv)
         version = version_of(venv)
         print(f"gateproof: installing {lock}.txt into {venv.name} (Python {version})", flush=True)
@@ -246,7 +247,7 @@ def ensure(venv: Path, lock: str, python: str | None) -> None:
 
 @contextlib.contextmanager
 def only_one_at_a_time() -> Iterator[None]:
-    """Two makes side by side must not install into one environment."""
+    """Waits for other installations, so that two do not run at the same time."""
     with Path(__file__).open("rb") as lock:
         for attempt in range(PIP_LIMIT_S):
             try:
@@ -273,7 +274,7 @@ def main(arguments: list[str]) -> int:
         print(f"gateproof: {venv} is not ready: {error}; `make clean` removes it", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("gateproof: interrupted; the next run starts the installation afresh", file=sys.stderr)
+        print("gateproof: interrupted; the next run starts the installation again", file=sys.stderr)
         return 130
     return 0
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prints the Python that this project runs on: $PYTHON, else python3, else the newest of 3.11 to 3.13.
-# With --newest it prints the newest one that is there, whatever python3 is; with --all each of the three.
+# Prints the Python for this project: $PYTHON, else python3, else the newest of 3.11 to 3.13.
+# --newest prints the newest installed one, even if python3 is usable; --all prints each of the three.
 #
-# A name on the PATH proves nothing: version managers put shims there that refuse to run, and some systems
-# ship Python without the modules that make a virtual environment. So every candidate is run and asked.
+# Every candidate is run to check it: a name on the PATH may be a shim of a version manager that does not run, and
+# some systems have Python without the modules for virtual environments.
 set -u
 
 suits() {
@@ -11,7 +11,7 @@ suits() {
         >/dev/null 2>&1 </dev/null
 }
 
-# The interpreter behind a shim that refuses: pyenv knows which of its versions have the command.
+# The interpreter for a shim that does not run: pyenv knows which of its versions have the command.
 behind_the_shim() {
     command -v pyenv >/dev/null 2>&1 || return 1
     version=$(pyenv whence "$1" 2>/dev/null | tail -n 1)

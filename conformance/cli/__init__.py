@@ -1,4 +1,4 @@
-"""The command line: one small module a command, each loaded when its parser is built or later."""
+"""The command line: one small module for each command; heavy modules are imported when a command runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from gateproof.reports.variables import SIGN_KEY
 
 COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
 WRONG_USAGE, NO_VERDICT = 2, 3
-# Commands that tell something, and decide nothing: whoever hung up on another has no verdict.
-TELLING = ("list", "explain", "init")
-# Commands that sign. Of the others, several start programs, which inherit the environment.
+# Commands that only print. For the others, a closed pipe means exit code NO_VERDICT.
+PRINTING = ("list", "explain", "init")
+# Commands that sign. The others may start programs, which must not inherit the signing key.
 SIGNING = ("run", "report", "merge")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit code is its own, 2 for a command line that makes no sense."""
+    """Runs one command and returns its exit code; 2 for a wrong command line."""
     parser = _parser()
     options = parser.parse_args(arguments)
     handler = getattr(options, "handler", None)
@@ -33,12 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(handler(options))
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; a second complaint at exit would help nobody.
+        # The reader closed the pipe. Avoid a second error message at exit.
         sys.stderr.close()
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0 if options.command in TELLING else NO_VERDICT
+        return 0 if options.command in PRINTING else NO_VERDICT
     except OSError as broken:
-        # A full disk, for one: what was to be decided is not.
+        # For example a full disk: there is no verdict.
         with suppress(OSError):
             print(f"gateproof: {broken}", file=sys.stderr)
         return NO_VERDICT
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gateproof",
         description="Puts an agent authorization gateway, an operator's service or an agent to the test.",
-        epilog="gateproof COMMAND --help says more.",
+        epilog="For help on a command: gateproof COMMAND --help",
     )
     parser.add_argument("--version", action="version", version=f"gateproof {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command")

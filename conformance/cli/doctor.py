@@ -1,4 +1,4 @@
-"""`gateproof doctor`: what will be testable at a target, and what would make the rest so."""
+"""`gateproof doctor`: which rules can be tested at a target, and what is needed for the others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "doctor",
         help="connect to a target and say which rules will be testable",
-        description="Connects to a target, signs one user in, runs no check, says what is missing.",
+        description="Connects to a target, signs one user in, and says what is missing. Runs no checks.",
     )
     parser.add_argument("--target", type=Path, required=True, metavar="FILE", help="the target file")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
@@ -51,7 +51,7 @@ def handle(arguments: argparse.Namespace) -> int:
     except CannotRun as reason:
         if isinstance(reason, NotReached) and not arguments.json:
             _tell(reason.settings)
-        # The target's last lines may be in it.
+        # The reason may contain output of the target.
         screen(sys.stderr, no_color=True).say(f"gateproof: {reason}")
         return NO_VERDICT
     if arguments.json:
@@ -62,12 +62,12 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def _diagnosis(target: Target) -> Diagnosis:
-    """A target is started where it has to be, asked a little, and stopped; an agent has one run."""
+    """Starts the target if necessary, sends a few requests, and stops it; an agent is run once."""
     from gateproof.conformance.kit.service.world import settings  # noqa: PLC0415
     from gateproof.conformance.run.doctor.agent import diagnose_agent  # noqa: PLC0415
     from gateproof.conformance.run.doctor.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
-    from gateproof.conformance.run.doctor.sign_in_probe import rehearse  # noqa: PLC0415
-    from gateproof.conformance.run.doctor.target_probe import inquire, inquire_service  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.sign_in_probe import probe_sign_in  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.target_probe import probe_gateway, probe_service  # noqa: PLC0415
     from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
     from gateproof.conformance.run.prepare.agent import prepare_agent  # noqa: PLC0415
     from gateproof.conformance.run.prepare.gateway import prepare  # noqa: PLC0415
@@ -80,19 +80,19 @@ def _diagnosis(target: Target) -> Diagnosis:
         if isinstance(target, ServiceTarget):
             context = prepare_service(target, folder, 0, stack).context
             told = settings(context.world, target) if target.launch is None else {}
-            return diagnose_service(context, told, inquire_service(context.target))
+            return diagnose_service(context, told, probe_service(context.target))
         prepared = prepare(target, folder, 0, stack)
-        # Where something is amiss already, a sign-in would fail for that and not for its pages.
-        doubts = inquire(target) or rehearse(prepared.context)
+        # No sign-in if something is wrong already: it would fail for that reason.
+        doubts = probe_gateway(target) or probe_sign_in(prepared.context)
         return diagnose(prepared.name, prepared.context, doubts)
 
 
 def _tell(settings: Mapping[str, str]) -> None:
-    """What a service that is configured by hand has to know; a launched one is told by itself."""
+    """Prints the settings for a service that is configured by hand; a launched service gets them."""
     if settings:
         print("while gateproof runs, the world around the service is")
     for name, value in settings.items():
-        # As a shell reads it: several scopes have spaces between them, and so may a path.
+        # Quoted for a shell, because scopes and paths can contain spaces.
         print(f"  {name}={shlex.quote(value)}")
 
 

@@ -25,15 +25,15 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="show one rule in full",
-        description="Show one rule in full: what must hold, why, where it stands, how it is checked, "
-        "and how to see it by hand.",
+        description="Show one rule in full: what must hold, why, its section, how it is checked, "
+        "and how to check it by hand.",
     )
     parser.add_argument("rule", metavar="RULE", help="a rule ID such as REDEEM-05, in any case")
     parser.set_defaults(handler=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the rule; an ID that does not exist is wrong usage."""
+    """Prints the rule; an unknown ID is wrong usage."""
     try:
         rule = load().named(args.rule)
     except UnknownRuleError as problem:
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def page(rule: Rule, *, width: int) -> Iterator[str]:
-    """The rule as lines: prose is wrapped to the width, the recipe is left alone so that it can be copied."""
+    """The rule as lines; prose is wrapped, commands are not, so that they can be copied."""
     yield from wrap(f"{rule.id}  {rule.title}", width, subsequent_indent=" " * (len(rule.id) + 2))
     yield ""
     yield from _fact("level", f"{rule.level}: {LEVELS[rule.level]}", width)
@@ -84,7 +84,7 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
 
 
 def _seen(rule: Rule, width: int) -> Iterator[str]:
-    """The defects that the last proof saw the rule catch; a rule that can fail nobody has none."""
+    """The defects that this rule caught in the shipped proof; a rule that is never judged has none."""
     caught = [defect for role in rule.roles for defect in proven(role).caught_by(rule.id)]
     if caught:
         yield ""

@@ -1,4 +1,4 @@
-"""The folder that a command writes its findings to: no other writes there meanwhile."""
+"""Locks the output folder of a command, so that no other command writes there."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 @contextmanager
 def claimed(folder: Path) -> Iterator[None]:
-    """Makes the folder, and keeps others out of it as long as the block lasts; raises ValueError.
+    """Creates the folder and locks it inside the block; raises ValueError if that is not possible.
 
-    Of two that write the same record at once, one would read back what the other found.
+    Two commands that write the same record would read each other's results.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def claimed(folder: Path) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ValueError(
-                f"--out {folder}: another gateproof is writing there; give this one a folder of its own"
+                f"--out {folder}: another gateproof is writing there; choose another folder"
             ) from None
         yield
     finally:

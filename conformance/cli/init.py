@@ -1,4 +1,4 @@
-"""`gateproof init`: a target file to fill in, every key of it explained."""
+"""`gateproof init`: writes a target file to fill in, with every key explained."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "path", nargs="?", type=Path, metavar="PATH", help="the file to write (default: ROLE.toml here)"
     )
-    parser.add_argument("--force", action="store_true", help="overwrite a file that is there")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Writes the file and says what to type next; a file that is there stays as it is."""
+    """Writes the file and prints the next commands; keeps an existing file without --force."""
     path: Path = arguments.path or Path(f"{arguments.role}.toml")
     if path.is_dir():
         path = path / f"{arguments.role}.toml"
@@ -36,14 +36,14 @@ def handle(arguments: argparse.Namespace) -> int:
         with path.open("w" if arguments.force else "x", encoding="utf-8") as file:
             file.write(template(arguments.role))
     except FileExistsError:
-        print(f"gateproof: {path}: is there already; --force overwrites it", file=sys.stderr)
+        print(f"gateproof: {path}: exists already; --force overwrites it", file=sys.stderr)
         return WRONG_USAGE
     except OSError as problem:
         print(f"gateproof: {path}: cannot be written: {problem.strerror}", file=sys.stderr)
         return WRONG_USAGE
     target = shlex.quote(str(path))
     print(f"Wrote {path}. Put your target's addresses into it, then see what can be tested:\n")
-    print(f"  gateproof doctor --target {target}\n\nand put it to the test:\n")
+    print(f"  gateproof doctor --target {target}\n\nand run the tests:\n")
     print(f"  gateproof run {arguments.role} --target {target}")
     return 0
 

@@ -1,4 +1,4 @@
-"""From a record to the folder that a run leaves: every output, then the seal over all of them."""
+"""Writes the outputs of a run from its record, then the seal over them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gateproof.reports.verdicts import RunResult
 
 
 class Leak(Exception):
-    """An output would have held a credential, so nothing was written: names the file and the kind."""
+    """An output would contain a credential, so nothing was written; the text has file and kind."""
 
 
 def write_all(
     result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey | None
 ) -> tuple[Path, ...]:
-    """Writes the outputs and with a key the seal over them; says where the outputs are.
+    """Writes the outputs and, with a key, the seal; returns the paths of the outputs.
 
-    Without a key there is a seal already, and other outputs that belong to it.
+    Without a key the folder already has a seal, and the other outputs that it covers are kept.
     """
     projections = rendered(result, formats)
     written = write_reports(projections, folder, guard=_guard, beside=key is None)
@@ -33,14 +33,14 @@ def write_all(
 
 
 def forget(folder: Path) -> None:
-    """Takes away what an earlier run left; its record goes when the next one begins."""
+    """Removes the outputs and the seal of an earlier run; its record is replaced later."""
     write_reports({}, folder)
     for name in seal.FILES:
         (folder / name).unlink(missing_ok=True)
 
 
 def tell_job(projections_in: Path, environment: Mapping[str, str] = os.environ) -> None:
-    """Appends the summary to the CI job's own, where there is one."""
+    """Appends the summary to the summary of the CI job, if there is one."""
     place = environment.get("GITHUB_STEP_SUMMARY", "")
     summary = projections_in / "summary.md"
     if place and summary.is_file():
@@ -48,6 +48,6 @@ def tell_job(projections_in: Path, environment: Mapping[str, str] = os.environ) 
 
 
 def _guard(path: str, content: bytes) -> None:
-    kind = leaks.looks(content.decode("utf-8", "replace"))
+    kind = leaks.credential_kind(content.decode("utf-8", "replace"))
     if kind is not None:
-        raise Leak(f"{path} would have held a {kind}: no output was written")
+        raise Leak(f"{path} would contain a {kind}: no output was written")

@@ -1,4 +1,4 @@
-"""`gateproof prove`: shows that the suite catches shipped defects and leaves legal choices alone."""
+"""`gateproof prove`: shows that the suite catches shipped defects and passes legal variants."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from gateproof.conformance.run.proof.scope import Effort
     from gateproof.reports.terminal import Screen
 
-# A service is tried alone and waits a good deal, an agent is launched anew all the time: there are fewer.
+# The default number of random combinations; trials of services and agents take longer.
 COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
 WRONG_USAGE = 2
 MOST_WORKERS = 256
-# What a proof that is killed loses at most.
+# The number of trials that a killed proof loses at most.
 _KEPT_EVERY = 20
 INTERRUPTED = 3
 INTERCEPTING = "intercepting-proxy"
@@ -45,49 +45,47 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "role", nargs="?", choices=("gateway", "service", "agent"), default="gateway", help="default: gateway"
     )
     parser.add_argument(
-        "--only", action="append", default=[], metavar="GLOB", help="these defects and variants"
+        "--only", action="append", default=[], metavar="GLOB", help="only these defects and variants"
     )
     parser.add_argument(
-        "--new", action="store_true", help="only what the proof that ships with gateproof does not know"
+        "--new", action="store_true", help="only defects and variants that are not in the shipped proof"
     )
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument(
         "--quick",
         action="store_true",
-        help="the check that caught each defect most specifically, and for some a few basic checks",
+        help="for each defect the most specific check that caught it, for some also a few basic checks",
     )
     effort.add_argument(
-        "--every-case", action="store_true", help="every case of every check, on every subject; takes hours"
+        "--every-case", action="store_true", help="every case of every check for everything; takes hours"
     )
     parser.add_argument(
         "--ship",
         action="store_true",
-        help="keep a full proof that holds as the one that ships with gateproof; with --new, add to it",
+        help="store a full proof that holds as the shipped proof; with --new, add to it",
     )
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with the proof in --out that was interrupted"
-    )
+    parser.add_argument("--resume", action="store_true", help="continue the interrupted proof in --out")
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument(
         "--workers",
         type=_workers,
         metavar="N",
-        help="trials at a time (default: by the machine's processors and memory; a trial mostly waits)",
+        help="parallel trials (default: depends on processors and memory)",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="what combinations are drawn from")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed for random choices")
     parser.add_argument(
         "--out",
         type=Path,
         default=Path("gateproof-proof"),
         metavar="DIR",
-        help="for prove.json (default: gateproof-proof)",
+        help="the folder for prove.json (default: gateproof-proof)",
     )
-    parser.add_argument("--no-color", action="store_true", help="no colours, whatever the terminal can")
+    parser.add_argument("--no-color", action="store_true", help="no colours")
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    """Exit codes: 0 it holds, 1 it does not, 2 wrong usage, 3 interrupted, broken, or a race in vain."""
+    """Exit codes: 0 holds, 1 does not, 2 wrong usage, 3 interrupted, broken, or no overlap in a race."""
     from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from gateproof.conformance.run.proof.implementations import NoRegistry  # noqa: PLC0415
     from gateproof.conformance.run.proof.resume import trials_of  # noqa: PLC0415
@@ -120,7 +118,7 @@ def _proven(
     ended: list[Trial],
     before_s: float,
 ) -> int:
-    """Tries what has not been tried, and says what came of all of it."""
+    """Runs the remaining trials and prints the result."""
     from gateproof.conformance.run.proof.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
     from gateproof.conformance.run.proof.workers import usual_workers  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
@@ -131,7 +129,7 @@ def _proven(
     started = time.monotonic()
 
     def kept() -> Proof:
-        """What was tried so far, in the order of the registry, and where it can be gone on with."""
+        """Saves the trials so far, in the order of the registry, for --resume."""
         by_subject = {trial.subject: trial for trial in ended}
         proof = Proof(
             role=arguments.role,
@@ -150,7 +148,7 @@ def _proven(
             kept()
         counting.add(trial.subject.name, failed=bool(trial.fault()))
         if fault := trial.fault():
-            # What is wrong is said at once: the end of a long proof may be an hour away.
+            # Print a fault at once, because a proof can take hours.
             counting.end()
             shown.say(f"{trial.subject.name}: {fault}")
 
@@ -169,13 +167,13 @@ def _proven(
         stopped = str(broke)
     counting.end()
     proof = kept()
-    # A selection of defects says nothing of the checks that the others are for.
+    # With a selection of defects, checks for the other defects are not expected to fail.
     whole = not _selected(arguments)
     _print(shown, proof, whole=whole)
     shown.say(f"proof: {_path(arguments)}")
     if not proof.complete:
         tried = f"{len(proof.trials)} of {len(found)} {arguments.role}s were tried"
-        shown.say(f"{stopped}: {tried}; --resume goes on with the others")
+        shown.say(f"{stopped}: {tried}; --resume continues with the others")
         return INTERRUPTED
     outcome = proof.outcome(whole=whole)
     if outcome is not Outcome.HOLDS:
@@ -197,23 +195,23 @@ def _path(arguments: argparse.Namespace) -> Path:
 
 
 def _replace(path: Path, text: str) -> None:
-    """What stood there before stays until this does: a disk may be full, and a proof may be killed."""
+    """Writes the file atomically, so that a full disk or a kill leaves the old content."""
     beside = path.with_suffix(".part")
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
-    """What is to be tried; raises ValueError for a selection of nothing, or of too little to be kept."""
+    """The selected defects and variants; raises ValueError if nothing is left, or too little for --ship."""
     from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
 
     if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
-        raise ValueError("--ship keeps a full proof: leave out --only, --quick and --combinations")
+        raise ValueError("--ship needs a full proof: leave out --only, --quick and --combinations")
     found = subjects(arguments.role, arguments.only)
     if arguments.new:
         found = [subject for subject in found if not _is_known(arguments.role, subject)]
     if not found and arguments.new:
-        raise ValueError("the proof that ships knows every defect and variant: --new leaves nothing")
+        raise ValueError("the shipped proof has every defect and variant: nothing is left for --new")
     if not found:
         raise ValueError(f"no defect or variant matches {', '.join(arguments.only)}")
     usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
@@ -227,7 +225,7 @@ def _selected(arguments: argparse.Namespace) -> bool:
 
 
 def _is_known(role: str, subject: Subject) -> bool:
-    """True where the proof that ships has tried the subject, and has seen every check of its rule fail."""
+    """True if the shipped proof has the subject, and every check of its rule has been seen to fail."""
     from gateproof.conformance.checks import index  # noqa: PLC0415 - these load with the proof
     from gateproof.conformance.suite.proven import proven  # noqa: PLC0415
 
@@ -252,7 +250,7 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
     from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
 
     width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
-    # Those that are in order first: a log of CI shows its end, and what has to be looked at stands there.
+    # Faults last, because a CI log shows its end.
     for trial in sorted(proof.trials, key=lambda trial: bool(trial.fault())):
         fault = trial.fault()
         if "+" in trial.subject.name and not fault:

@@ -25,20 +25,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "replay",
         help="repeat a stored failure",
-        description="Repeats a failure that a run has stored: a history step by step, a race with its "
-        "schedule, an example as it was, any other check with its seed. Exit code 0: it did not fail any "
-        "more; 1: it failed again.",
+        description="Repeats a stored failure of a run: a history step by step, a race with its "
+        "schedule, an example with its value, any other check with its seed. Exit code 0: it does not fail "
+        "any more; 1: it failed again.",
     )
     parser.add_argument(
         "file",
         type=Path,
         metavar="FILE",
-        help="a file of the folder replay in a report, a record evidence.jsonl, or the folder of a run",
+        help="a file in the replay folder of a report, a record evidence.jsonl, or the folder of a run",
     )
-    parser.add_argument("--check", default="", metavar="ID", help="which failed check of a record")
+    parser.add_argument("--check", default="", metavar="ID", help="the failed check of the record")
     parser.add_argument("--target", type=Path, metavar="FILE", help="the target file of the run")
     parser.add_argument("--times", type=_times, default=1, metavar="N", help="how often (default: 1)")
-    parser.add_argument("--no-color", action="store_true", help="no colours, whatever the terminal can")
+    parser.add_argument("--no-color", action="store_true", help="no colours")
     parser.set_defaults(handler=handle)
 
 
@@ -108,7 +108,7 @@ def _target(path: Path | None, failure: Stored) -> Target | Embedded:
 
     if path is None:
         if failure.of_target_file():
-            said = f"was seen of {failure.target or 'a target of its own'}, not of the embedded reference"
+            said = f"is of {failure.target or 'a target with a target file'}, not of the embedded reference"
             raise NotAFailure(f"the failure {said}: name its target file with --target")
         return embedded_reference(failure.role, failure.operation())
     target = load(path)
@@ -127,7 +127,7 @@ def _again(arguments: argparse.Namespace) -> str:
 
 
 def _whole_rule(arguments: argparse.Namespace, failure: Stored) -> str:
-    """The run of which --only asks for the rule of the failure, with its other checks."""
+    """The command of a run, to which --only with the rule of the failure is added."""
     words = ["gateproof", "run", failure.role]
     words += ["--target", str(arguments.target)] if arguments.target is not None else []
     return shlex.join([*words, "--seed", str(failure.seed)])

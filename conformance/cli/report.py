@@ -1,4 +1,4 @@
-"""`gateproof report`, `diff`, `merge` and `verify`: what can be done with a run that is over."""
+"""`gateproof report`, `diff`, `merge` and `verify`: commands for finished runs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ WRONG_USAGE = 2
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     report = commands.add_parser(
-        "report", help="draw outputs from a run's record again", formatter_class=NamesFormats
+        "report", help="generate outputs from a run's record again", formatter_class=NamesFormats
     )
     report.add_argument("folder", type=Path, metavar="DIR", help="the folder of a run")
     add_format(report)
     add_sign_key(report)
-    report.add_argument("--out", type=Path, metavar="DIR", help="write there instead, with the record")
+    report.add_argument(
+        "--out", type=Path, metavar="DIR", help="another folder, to which the record is copied"
+    )
     report.set_defaults(handler=draw_again)
 
     differ = commands.add_parser("diff", help="compare two runs")
     differ.add_argument("before", type=Path, metavar="A", help="the folder of the earlier run")
     differ.add_argument("after", type=Path, metavar="B", help="the folder of the later run")
     differ.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    differ.add_argument("--anyway", action="store_true", help="also across specifications or roles")
+    differ.add_argument("--anyway", action="store_true", help="also if specifications or roles differ")
     differ.set_defaults(handler=compare)
 
     joiner = commands.add_parser("merge", help="join the shards of one run", formatter_class=NamesFormats)
     joiner.add_argument("folders", type=Path, nargs="+", metavar="DIR", help="the folders of all shards")
-    joiner.add_argument("--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="where to")
+    joiner.add_argument(
+        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="the folder to write"
+    )
     add_format(joiner)
     add_sign_key(joiner)
     joiner.set_defaults(handler=join)
@@ -46,7 +50,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 class NamesFormats(argparse.HelpFormatter):
-    """Names the formats where somebody asks for help, so that no other start has to load their table."""
+    """Adds the names of the formats to the help text; their table is imported only for that."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         if action.dest != "format":
@@ -73,7 +77,7 @@ def add_sign_key(parser: argparse.ArgumentParser) -> None:
 
 
 def formats_of(asked: list[str]) -> tuple[str, ...]:
-    """The formats that were asked for, or the default set; a name that is none is a ValueError."""
+    """The selected formats, or the default ones; raises ValueError for an unknown name."""
     from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
 
     from gateproof.reports.formats import DEFAULT, FORMATS  # noqa: PLC0415
@@ -93,7 +97,7 @@ def formats_of(asked: list[str]) -> tuple[str, ...]:
 
 
 def draw_again(arguments: argparse.Namespace) -> int:
-    """Draws the outputs from the record; a broken record is refused, for a new seal would hide that."""
+    """Generates the outputs from the record. Refuses a broken record, which a new seal would hide."""
     from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
     from gateproof.reports import seal  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
@@ -104,7 +108,7 @@ def draw_again(arguments: argparse.Namespace) -> int:
         _refuse_broken(record)
         formats = formats_of(arguments.format)
         folder = arguments.out or arguments.folder
-        # A seal that is there stays: outputs that were drawn later still follow from the record under it.
+        # An existing seal is kept: it covers the record, and the new outputs follow from the record.
         resealed = arguments.sign_key is not None or not (folder / seal.VERDICTS).exists()
         if resealed:
             _refuse_altered(arguments.folder)
@@ -122,7 +126,7 @@ def draw_again(arguments: argparse.Namespace) -> int:
 
 
 def compare(arguments: argparse.Namespace) -> int:
-    """Exit 1 when something got worse, else 0."""
+    """Exit code 1 if something got worse, else 0."""
     from gateproof.reports.diff import Incomparable, diff, to_json, to_text  # noqa: PLC0415
     from gateproof.reports.record import Unreadable  # noqa: PLC0415
 
@@ -136,7 +140,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
 
 def join(arguments: argparse.Namespace) -> int:
-    """The exit code is the joined run's own."""
+    """The exit code is that of the merged run."""
     from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
     from gateproof.reports import leaks  # noqa: PLC0415
     from gateproof.reports.merge import CannotMerge, merge  # noqa: PLC0415
@@ -151,7 +155,7 @@ def join(arguments: argparse.Namespace) -> int:
         formats = formats_of(arguments.format)
         key = signing_key(arguments.sign_key, os.environ)
         arguments.out.mkdir(parents=True, exist_ok=True)
-        merge(parts, arguments.out / FILE, scan=leaks.looks)
+        merge(parts, arguments.out / FILE, scan=leaks.credential_kind)
         result = _read(arguments.out)[1]
         write_all(result, arguments.out, formats, key)
     except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
@@ -161,7 +165,7 @@ def join(arguments: argparse.Namespace) -> int:
 
 
 def check(arguments: argparse.Namespace) -> int:
-    """Exit 0 when everything holds, else 1 with the first thing that is wrong."""
+    """Exit code 0 if everything is verified; else 1, and the first finding is printed."""
     from gateproof.reports.escaping import one_line  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
     from gateproof.reports.terminal import partial  # noqa: PLC0415
@@ -187,7 +191,7 @@ def check(arguments: argparse.Namespace) -> int:
 
 
 def _refuse_altered(folder: Path) -> None:
-    """What contradicts its own seal is not put under another one."""
+    """Refuses a folder that contradicts its seal, so that it does not get a new one."""
     from gateproof.reports import seal  # noqa: PLC0415
     from gateproof.reports.findings import Concern  # noqa: PLC0415
     from gateproof.reports.verify import verify  # noqa: PLC0415
@@ -197,7 +201,7 @@ def _refuse_altered(folder: Path) -> None:
     altered = {Concern.SIGNATURE, Concern.RECORD, Concern.SEAL}
     found = next((each for each in verify(folder).findings if each.concern in altered), None)
     if found is not None:
-        raise ValueError(f"{folder}: {found.sentence}; nothing is signed that was altered")
+        raise ValueError(f"{folder}: {found.sentence}; an altered folder is not signed")
 
 
 def _read(folder: Path) -> tuple[Record, RunResult]:
@@ -208,14 +212,14 @@ def _read(folder: Path) -> tuple[Record, RunResult]:
 
 
 def _refuse_broken(record: Record) -> None:
-    """A record may end too early, even in the middle of a line; what else is wrong with it was done to it."""
+    """Refuses a record with problems, except that it may end early, even within a line."""
     from gateproof.reports.findings import Concern  # noqa: PLC0415
     from gateproof.reports.record_consistency import audit  # noqa: PLC0415
 
     harmless = {Concern.INCOMPLETE, *([Concern.RECORD] if all(fault.torn for fault in record.faults) else [])}
     broken = next((found for found in audit(record) if found.concern not in harmless), None)
     if broken is not None:
-        raise ValueError(f"nothing is drawn from a broken record: {broken.sentence}")
+        raise ValueError(f"no outputs are generated from a broken record: {broken.sentence}")
 
 
 def _wrong(problem: Exception) -> int:

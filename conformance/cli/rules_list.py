@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_json(rule: Rule) -> dict[str, object]:
-    """What programs get: alternatives stay lists of their own."""
+    """A rule for --json; alternative needs are nested lists."""
     return {
         "id": rule.id,
         "level": rule.level,
@@ -63,7 +63,7 @@ def as_json(rule: Rule) -> dict[str, object]:
 
 
 def needs_text(needs: Needs) -> list[str]:
-    """One phrase a need; alternatives are joined by `or`."""
+    """One phrase for each need; alternatives are joined by `or`."""
     return [" or ".join(group) for group in needs]
 
 

@@ -1,4 +1,4 @@
-"""`gateproof run`: puts a target to the test."""
+"""`gateproof run`: tests a target."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ WRONG_USAGE = 2
 NO_VERDICT = 3
 MOST_SHARDS = 1000
 EXAMPLES = 20
-# A campaign without further words.
+# Defaults of a campaign.
 MINUTES, DATABASE = 10, "gateproof-campaign"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "run",
-        help="put a target to the test; without --target, the embedded reference",
+        help="test a target; without --target, the embedded reference",
         description="Runs the suite against a target, or against the embedded reference.",
         formatter_class=NamesFormats,
     )
@@ -49,19 +49,19 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--skip", action="append", default=[], metavar="GLOB", help="not these rules (repeatable)"
     )
     parser.add_argument(
-        "--workers", type=_workers, default=1, metavar="N|auto", help="processes that ask (default: 1)"
+        "--workers", type=_workers, default=1, metavar="N|auto", help="parallel processes (default: 1)"
     )
     parser.add_argument(
         "--seed",
         type=_seed,
         metavar="N",
-        help="draws the same as any run with this seed (default: 7; a campaign: a new one)",
+        help="seed for random choices (default: 7; in a campaign: a new one)",
     )
     parser.add_argument(
-        "--shuffle", action="store_true", help="run the checks in an order drawn from the seed"
+        "--shuffle", action="store_true", help="run the checks in a random order (by the seed)"
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="where the report goes"
+        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="folder for the report"
     )
     add_format(parser)
     add_sign_key(parser)
@@ -73,58 +73,58 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--faults",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="let merchants, networks and clients fail (default: yes)",
+        help="inject faults of merchants, networks and clients (default: yes)",
     )
     parser.add_argument(
         "--intercept",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="use the intercepting proxy, where it is installed (default: yes); what is left out is listed",
+        help="use the intercepting proxy if it is installed (default: yes)",
     )
     parser.add_argument(
         "--examples",
         type=_examples,
         default=EXAMPLES,
         metavar="N",
-        help=f"generated examples for each rule that has some (default: {EXAMPLES}; 0: none)",
+        help=f"generated examples for each rule that uses them (default: {EXAMPLES}; 0: none)",
     )
     parser.add_argument(
         "--profile",
         choices=("ci", "campaign"),
         default="ci",
-        help="campaign: what is generated goes on until --minutes are over (default: ci)",
+        help="campaign: generate input until --minutes are over (default: ci)",
     )
     parser.add_argument(
         "--minutes",
         type=_minutes,
         metavar="N",
-        help=f"how long a campaign generates, about (default: {MINUTES})",
+        help=f"approximate duration of a campaign (default: {MINUTES})",
     )
     parser.add_argument(
         "--database",
         type=Path,
         metavar="DIR",
-        help=f"where a campaign keeps what failed; machines can share it (default: {DATABASE})",
+        help=f"folder for the failures of campaigns; can be shared (default: {DATABASE})",
     )
     parser.add_argument(
         "--operation",
         choices=("http", "mcp"),
-        help="how the embedded service is called (default: http); a target file says its own",
+        help="how the embedded service is called (default: http); not with --target",
     )
     parser.add_argument(
-        "--rate", type=_rate, metavar="N", help="requests a second at most, of all workers together"
+        "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
     )
     parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
     parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
     parser.add_argument("--quiet", action="store_true", help="print the verdict only")
-    parser.add_argument("--no-color", action="store_true", help="no colours, whatever the terminal can")
+    parser.add_argument("--no-color", action="store_true", help="no colours")
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
-    # These load pytest, HTTP and cryptography: not before somebody asks for a run.
+    # These import pytest, HTTP and cryptography, so they are imported only for a run.
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
@@ -142,7 +142,7 @@ def handle(arguments: argparse.Namespace) -> int:
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target)
             key = signing_key(arguments.sign_key, os.environ)
-            # Whoever is put to the test inherits the environment, and has no business with this.
+            # A launched target inherits the environment, and must not get the signing key.
             os.environ.pop(SIGN_KEY, None)
             holding.enter_context(claimed(arguments.out))
         except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
@@ -176,7 +176,7 @@ def _run(
     def ended(check: CheckResult) -> None:
         counting.add(check.rule, failed=check.verdict in {Verdict.FAILED, Verdict.ERROR})
 
-    # Whatever stops this run, nobody is to find the outputs of the one before in its place.
+    # First, so that no outputs of an earlier run remain if this run is stopped.
     forget(arguments.out)
     result = carry_out(target, selected, options, ended, arguments.out)
     counting.end()
@@ -202,7 +202,7 @@ def _run(
 
 
 def _named(paths: Iterable[Path]) -> str:
-    """The files of a report by name; of a folder with many, the folder and how many there are in it."""
+    """The names of the files; for a folder with several files its name and their number."""
     folders: dict[str, list[str]] = {}
     for path in paths:
         folders.setdefault(path.parts[0] if len(path.parts) > 1 else "", []).append(str(path))
@@ -214,8 +214,8 @@ def _named(paths: Iterable[Path]) -> str:
 
 
 def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]:
-    """For each failed check of which there is a file to repeat it with, the command that does."""
-    from gateproof.reports.repeats import paths  # noqa: PLC0415
+    """The replay command by check ID, for failed checks that have a replay file."""
+    from gateproof.reports.replay_files import paths  # noqa: PLC0415
 
     target = ["--target", str(arguments.target)] if arguments.target is not None else []
     return {
@@ -237,12 +237,12 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
 
     partial = [name for name in ("only", "skip", "shard") if getattr(arguments, name)]
     if arguments.certify and partial:
-        raise ValueError(f"--certify speaks for the whole catalogue: it does not go with --{partial[0]}")
+        raise ValueError(f"--certify needs the whole catalogue: leave out --{partial[0]}")
     selected = rules.select(rules.load().for_role(role), arguments.only, arguments.skip)
     if arguments.shard is not None:
         selected = tuple(rule for place, rule in enumerate(selected) if arguments.shard.holds(place))
     if not selected:
-        raise ValueError("--only, --skip and --shard leave no rule")
+        raise ValueError("--only, --skip and --shard leave no rule to test")
     return selected
 
 
@@ -265,12 +265,12 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
         )
     campaign = arguments.profile == "campaign"
     if not campaign and (arguments.minutes is not None or arguments.database is not None):
-        raise ValueError("--minutes and --database belong to a campaign: give --profile campaign as well")
-    # One person signs in at one terminal.
+        raise ValueError("--minutes and --database are for campaigns: add --profile campaign")
+    # A manual sign-in needs one terminal.
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
-    # Agents at work at once would overwrite each other's log before anybody has read it.
+    # Parallel agents would overwrite each other's log files.
     logs = isinstance(target, AgentTarget) and bool(target.logs.files)
-    # Of a service at one address there is one; the embedded one is there once for each worker.
+    # There is only one service at an address; each worker has its own copy of the embedded service.
     only_one = by_hand or logs or isinstance(target, ServiceTarget)
     return RunOptions(
         role=role,
@@ -313,7 +313,7 @@ def _target(arguments: argparse.Namespace) -> Target | None:
 
 
 def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]:
-    """The command that repeats this run, or without its selection the one that repeats a part of it."""
+    """The command that repeats this run; without `whole`, the same without its selection."""
     words = ["gateproof", "run", *([arguments.role] if arguments.role else [])]
     if arguments.target is not None:
         words += ["--target", str(arguments.target)]

@@ -1,4 +1,4 @@
-"""`gateproof serve`: the reference world, to look at and to point things at."""
+"""`gateproof serve`: starts the reference world, for exploring and for experiments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    """A table of addresses, then what is ready to be used."""
+    """Prints the addresses, then the Projects, Proxy clients and users."""
     for name, value in facts.items():
         if name.endswith(("_url", "_file")):
             print(f"{name:<18}{value}")

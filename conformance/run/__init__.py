@@ -1,1 +1,1 @@
-"""A run: preparing the target and the fakes, running the checks, drawing the result."""
+"""A run: preparing the target and the fakes, running the checks, and recording the results."""

@@ -1,4 +1,4 @@
-"""The reference world with something in it: Projects, Resources, Proxy clients, a service, a playground."""
+"""The reference world of `gateproof serve`: gateway with Projects, merchant, service and playground."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gateproof.package import PYTHON_MODULE
 
 SCOPES = ("orders:read",)
 OPERATOR = "operator"
-# What the merchant does at the Resources that the playground's faults need.
+# Scripts of the merchant for the Resources of the playground's faults.
 TROUBLE: Mapping[str, Mapping[str, Any]] = {
     "distrusted": {"provisioning": "reject"},
     "broken": {"provisioning": {"outcome": "server_error", "status": 500}},
@@ -37,16 +37,16 @@ TROUBLE: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceWorld:
-    """What is running, and what there is to know about it."""
+    """The running processes, and the facts to print."""
 
     facts: dict[str, Any]
     running: tuple[Running, ...]
 
 
 def start_world(folder: Path, stack: ExitStack, program: tuple[str, ...] | None = None) -> ReferenceWorld:
-    """Starts merchant, gateway, service and playground, and fills the gateway with what a first look needs.
+    """Starts merchant, gateway, service and playground, and creates Projects in the gateway.
 
-    `program` is the gateway's, if it is not the reference itself.
+    `program` starts the gateway, if it is not the reference itself.
     """
     authority = Authority(folder)
     console_port, playground_port = free_ports(2)
@@ -59,7 +59,7 @@ def start_world(folder: Path, stack: ExitStack, program: tuple[str, ...] | None 
     if world.merchant is None or world.target.control is None or world.running is None:
         raise CannotRun("the reference world is not complete")
     with closing(world.merchant.admin()) as admin:
-        # Resources that are made in the Console have nobody else to make them known.
+        # Resources that are created in the Console are not registered at the merchant otherwise.
         admin.trust(world.target.base_url)
     control = connect_control(world.target.control)
     stack.callback(control.close)
@@ -96,7 +96,7 @@ def start_world(folder: Path, stack: ExitStack, program: tuple[str, ...] | None 
 
 
 def wait(world: ReferenceWorld) -> None:
-    """Returns only by an interruption, or with an error when one of the servers has ended."""
+    """Waits until an interruption; raises CannotRun if one of the servers ends."""
     while all(running.exit_code() is None for running in world.running):
         time.sleep(0.2)
     raise CannotRun("one of the reference's servers has ended")
@@ -105,7 +105,7 @@ def wait(world: ReferenceWorld) -> None:
 def _project(
     control: ControlPlane, merchant: MerchantAccess, agent_policy: AgentPolicy, versions: tuple[str, ...]
 ) -> dict[str, Any]:
-    """A Project as the target file would list it: Resources, two Proxy clients and one that is revoked."""
+    """A new Project, in the form of the target file: Resources, two active and one revoked Proxy client."""
     project_id = actions.create_project(control, f"showcase {agent_policy}", agent_policy)
     clients = [actions.create_proxy_client(control, project_id) for _ in range(3)]
     actions.revoke_proxy_client(control, project_id, clients[-1][0])
@@ -149,7 +149,7 @@ def _resource(
 def _stages(
     control: ControlPlane, merchant: MerchantAccess, projects: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What the playground plays with: the usual Resource and Proxy client, and others for its faults."""
+    """The Resources and Proxy clients for the playground: the usual ones, and others for its faults."""
     usual, other, held = projects
     active, _, revoked = usual["proxy_clients"]
     stages = [
@@ -188,7 +188,7 @@ def _service(
     folder: Path,
     stack: ExitStack,
 ) -> tuple[str, Running]:
-    """The reference service, configured as an operator would configure it."""
+    """Starts the reference service, configured like by an operator."""
     service_url = f"https://127.0.0.1:{free_ports(1)[0]}"
     certificate = authority.issue("service")
     resource, client = project["resources"][0], project["proxy_clients"][0]
@@ -233,7 +233,7 @@ def _playground(
     folder: Path,
     stack: ExitStack,
 ) -> Running:
-    """A process of its own, that knows the gateway by nothing but its public endpoints."""
+    """Starts the playground, which uses only public endpoints of the gateway."""
     certificate = authority.issue("playground")
     environment = {
         "GATEPROOF_PLAYGROUND_URL": url,

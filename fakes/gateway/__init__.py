@@ -1,1 +1,1 @@
-"""A gateway that says whatever a test wants it to say, for services and agents under test."""
+"""A gateway whose answers a test can script, for services and agents under test."""

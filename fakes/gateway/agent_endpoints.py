@@ -1,7 +1,7 @@
-"""The side of a scripted gateway that agents meet: registration, authorization, tokens.
+"""The endpoints of a scripted gateway that agents use: registration, authorization, tokens.
 
-It takes what it is asked as it comes wherever a request can be understood, and writes everything down: what
-an agent must send is for others to judge, and who is wrong in one thing can be judged in all the others.
+They accept every request that can be understood, and record it. The checks judge what an agent has to send;
+an agent with one mistake can then still be tested for everything else.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from gateproof.fakes.gateway.keys import SigningKey, key_set, signed
 from gateproof.fakes.gateway.script import Endpoint, Script
 from gateproof.fakes.gateway.site import Site
 
-# What a refresh need not bring (RFC 6749 section 6, OpenID Connect 12.2).
-# All that ASCII shows; a header holds no more.
+# The printable ASCII characters; a header can have no others.
 _VISIBLE = "".join(map(chr, range(33, 127)))
-_BESIDE_ACCESS = {"refresh_token", "id_token"}
+# Members that a refresh may leave out (RFC 6749 section 6, OpenID Connect 12.2).
+_NOT_ON_REFRESH = {"refresh_token", "id_token"}
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
 REGISTRATION_PATH = "/api/register"
 
 
 @dataclass(kw_only=True, slots=True)
 class AgentClient:
-    """An agent that has registered."""
+    """A registered agent."""
 
     client_id: str
     secret: str = field(repr=False)
@@ -43,8 +43,8 @@ class AgentClient:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """An authorization request, for the exchange to be compared with."""
+class AuthorizationRequest:
+    """An authorization request, kept until the exchange of its code."""
 
     client_id: str
     redirect_uri: str
@@ -55,18 +55,18 @@ class Asked:
 
 @dataclass(kw_only=True, slots=True)
 class Token:
-    """An access token, or a refresh token, that is good until somebody ends it, or the clock does."""
+    """An access token or refresh token; valid until it expires or a test ends it."""
 
     value: str = field(repr=False)
     client_id: str
-    # What was granted with it.
+    # The granted scope.
     scope: str
     expires_at: float = math.inf
     dead: bool = False
 
 
-class Desk:
-    """Remembers every client, code and token that it ever gave out."""
+class AgentEndpoints:
+    """Keeps every client, code and token that it issued; a test sets attributes to change what it does."""
 
     def __init__(
         self,
@@ -83,40 +83,40 @@ class Desk:
         self.script = Script()
         self.base_journal, self.core_journal = Journal(), Journal()
         self.clients: dict[str, AgentClient] = {}
-        self.codes: dict[str, Asked] = {}
+        self.codes: dict[str, AuthorizationRequest] = {}
         self.used_codes: set[str] = set()
         self.access_tokens: dict[str, Token] = {}
         self.refresh_tokens: dict[str, Token] = {}
         self.id_tokens: list[str] = []
-        # Theirs, and not ours: what proved that a code is in the right hands.
+        # The PKCE verifiers that the agents sent.
         self.verifiers: list[str] = []
-        # New agents wait for somebody's approval.
+        # New agents are pending until `approve_all`.
         self.holds = False
-        # Client IDs and codes have characters in them that mean something in a query or a form.
+        # Client IDs and codes contain characters with a meaning in queries and forms.
         self.odd_values = False
-        # A registration is read where it says that it is JSON, and nowhere else.
-        self.minds_labels = False
-        # What stands in every document beside the rest; a client is then told all that it has registered.
-        self.beside: Mapping[str, Any] = {}
-        # Whoever waits is sent back with an error, and not left on a page.
-        self.sends_back = False
-        # So many exchanges are refused before one is accepted; their codes are lost.
+        # A registration without the media type application/json is refused.
+        self.requires_json_label = False
+        # More members for every document; a registration answer then also repeats the whole request.
+        self.extra_members: Mapping[str, Any] = {}
+        # Sign-ins of pending agents end with a redirect with an error, not on a page.
+        self.redirects_pending = False
+        # The next n exchanges are refused, and their codes are used up.
         self.refusals = 0
-        # Any client is taken for one of ours, as somebody does who collects what clients bring.
-        self.takes_anybody = False
-        # A refresh brings all that an exchange does, and the old refresh token has been used up.
-        self.renews_all = True
-        # For how long access tokens are good from now on.
+        # Unknown clients are accepted, as by an attacker who collects credentials.
+        self.accepts_any_client = False
+        # A refresh returns all tokens, and the old refresh token becomes invalid.
+        self.rotates_refresh_tokens = True
+        # Lifetime of access tokens that are issued from now on.
         self.lifetime_s = ACCESS_TOKEN_S
-        # What the redirect carries beside code and state.
-        self.beside_code: Mapping[str, str] = {}
+        # More parameters for the redirect, besides code and state.
+        self.extra_parameters: Mapping[str, str] = {}
         self._key = key
-        # ID tokens are what clients read, and those of OpenID Connect take RS256 unless told otherwise.
+        # For ID tokens: OpenID Connect clients expect RS256 by default.
         self._identity_key = identity_key
-        self._tickets: dict[str, Asked] = {}
+        self._tickets: dict[str, AuthorizationRequest] = {}
 
     def base_routes(self) -> Routes:
-        """The API host."""
+        """The routes of the API host."""
         where = self.site
         discovery = f"{_path(where.authorization_server)}/.well-known/openid-configuration"
         return {
@@ -132,7 +132,7 @@ class Desk:
         }
 
     def core_routes(self) -> Routes:
-        """The core host."""
+        """The routes of the core host."""
         return {
             ("POST", _path(self.site.token_endpoint)): (Endpoint.TOKEN, self.token),
             ("GET", _path(self._jwks_uri)): (
@@ -142,12 +142,12 @@ class Desk:
         }
 
     def approve_all(self) -> None:
-        """What somebody does in the Console for those who have registered; agents to come wait like these."""
+        """Approve all registered agents, as in the Console; later ones are still pending at first."""
         for client in self.clients.values():
             client.pending = False
 
     def end_access_tokens(self) -> None:
-        """Every access token so far is as good as expired."""
+        """From now on every access token issued so far is refused."""
         for token in self.access_tokens.values():
             token.dead = True
 
@@ -160,11 +160,11 @@ class Desk:
         return token is not None and not token.dead and time.time() < token.expires_at
 
     def all_expired_at(self) -> float:
-        """When every access token so far has expired, also to whoever counts from its arrival."""
+        """When every access token so far has expired, also for an agent that counts from its arrival."""
         return max((token.expires_at for token in self.access_tokens.values()), default=0.0) + 1.0
 
     def secrets(self) -> dict[str, list[str]]:
-        """All that was given out so far, by kind."""
+        """Every secret so far, by kind."""
         return {
             "client_secret": [client.secret for client in self.clients.values()],
             "code": list(self.codes),
@@ -191,29 +191,33 @@ class Desk:
             "registration_endpoint": f"{where.base_url}{where.registration_path}",
             "jwks_uri": self._jwks_uri,
             "response_types_supported": ["code"],
-            # OpenID Connect wants these two at this address, and clients that go by it insist.
+            # Required in an OpenID Connect discovery document; some clients insist.
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [self._identity_key.algorithm],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
             "token_endpoint_auth_methods_supported": ["client_secret_post"],
             "scopes_supported": ["openid", *self.scopes],
-            # Who says in a redirect who it is, says here that it does (RFC 9207 section 2.3).
-            **({"authorization_response_iss_parameter_supported": True} if "iss" in self.beside_code else {}),
-            **self.beside,
+            # Required if the redirect has `iss` (RFC 9207 section 2.3).
+            **(
+                {"authorization_response_iss_parameter_supported": True}
+                if "iss" in self.extra_parameters
+                else {}
+            ),
+            **self.extra_members,
         }
         return Replied(status=200, document=document)
 
     def register(self, call: Call) -> Replied:
-        if self.minds_labels and call.media_type() != "application/json":
+        if self.requires_json_label and call.media_type() != "application/json":
             return Replied(status=415, document={"error": "unsupported_media_type"})
         record = call.json()
         uris = record.get("redirect_uris") if isinstance(record, dict) else None
         if not isinstance(uris, list) or not uris or not all(isinstance(uri, str) for uri in uris):
             return Replied(status=400, document={"error": "invalid_redirect_uri"})
         client = AgentClient(
-            client_id=_odd("agent:") if self.odd_values else f"agent_{secrets.token_hex(10)}",
-            secret=_odd(),
+            client_id=_odd_value("agent:") if self.odd_values else f"agent_{secrets.token_hex(10)}",
+            secret=_odd_value(),
             redirect_uris=tuple(uris),
             pending=self.holds,
         )
@@ -226,17 +230,17 @@ class Desk:
             "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_post"),
             "verification_method": "none",
         }
-        if self.beside:
-            document = {**record, "client_id_issued_at": int(time.time()), **document, **self.beside}
+        if self.extra_members:
+            document = {**record, "client_id_issued_at": int(time.time()), **document, **self.extra_members}
         return Replied(status=201, document=document)
 
     def authorize(self, call: Call) -> Replied:
-        """The page on which the user approves; of an unknown agent, one that says so."""
+        """The page on which the user approves the agent, or an error page for an unknown agent."""
         query = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
         client, redirect_uri = self._client(query.get("client_id", ""), query), query.get("redirect_uri", "")
         if client is None or redirect_uri not in client.redirect_uris:
             return Replied(status=400, page=_page("Unknown agent", "<p>This agent is not known here.</p>"))
-        asked = Asked(
+        asked = AuthorizationRequest(
             client_id=client.client_id,
             redirect_uri=redirect_uri,
             state=query.get("state"),
@@ -255,24 +259,24 @@ class Desk:
     def consent(self, call: Call) -> Replied:
         asked = self._tickets.pop(call.form().get("ticket", ""), None)
         if asked is None:
-            return Replied(status=400, page=_page("Too late", "<p>This page has been sent before.</p>"))
+            return Replied(status=400, page=_page("Too late", "<p>This form was submitted before.</p>"))
         if not self.clients[asked.client_id].pending:
-            return _back(asked, {"code": self.new_code(asked), **self.beside_code})
-        if self.sends_back:
-            return _back(asked, {"error": "access_denied"})
+            return _redirect(asked, {"code": self.new_code(asked), **self.extra_parameters})
+        if self.redirects_pending:
+            return _redirect(asked, {"error": "access_denied"})
         return Replied(status=200, page=_page("Pending", "<p>An operator has to approve this agent.</p>"))
 
-    def new_code(self, asked: Asked) -> str:
-        code = _odd() if self.odd_values else secrets.token_urlsafe(32)
+    def new_code(self, asked: AuthorizationRequest) -> str:
+        code = _odd_value() if self.odd_values else secrets.token_urlsafe(32)
         self.codes[code] = asked
         return code
 
     def token(self, call: Call) -> Replied:
-        """Tokens for a code or a refresh token that this gateway gave to that very client."""
+        """Tokens for a code or refresh token that was issued to the same client."""
         form = fields(call)
         self.verifiers += [form["code_verifier"]] if form.get("code_verifier") else []
         client = self._client(form.get("client_id", ""), form)
-        if client is None or not (self.takes_anybody or form.get("client_secret") == client.secret):
+        if client is None or not (self.accepts_any_client or form.get("client_secret") == client.secret):
             return Replied(status=401, document={"error": "invalid_client"})
         match form.get("grant_type"):
             case "authorization_code":
@@ -283,7 +287,7 @@ class Desk:
                 return Replied(status=400, document={"error": "unsupported_grant_type"})
 
     def _client(self, client_id: str, asked: Mapping[str, str]) -> AgentClient | None:
-        if self.takes_anybody and client_id not in self.clients:
+        if self.accepts_any_client and client_id not in self.clients:
             uris = (asked.get("redirect_uri", ""),)
             self.clients[client_id] = AgentClient(
                 client_id=client_id, secret="", redirect_uris=uris, pending=False
@@ -298,7 +302,7 @@ class Desk:
         if self.refusals > 0:
             self.refusals -= 1
             return INVALID_GRANT
-        # A refreshed ID token is of a sign-in that was before, and answers no request (OpenID Connect 12.2).
+        # Only for a code: after a refresh an ID token has no nonce (OpenID Connect 12.2).
         sign_in = {
             "auth_time": int(time.time()),
             **({"nonce": asked.nonce} if asked.nonce is not None else {}),
@@ -311,10 +315,10 @@ class Desk:
             return INVALID_GRANT
         kept = " ".join(scope for scope in token.scope.split() if scope in narrowed.split())
         issued = self._issued(client, kept or token.scope, {}, refreshable=token.scope)
-        if self.renews_all:
+        if self.rotates_refresh_tokens:
             token.dead = True
             return issued
-        alone = {name: value for name, value in issued.document.items() if name not in _BESIDE_ACCESS}
+        alone = {name: value for name, value in issued.document.items() if name not in _NOT_ON_REFRESH}
         return replace(issued, document=alone)
 
     def _issued(
@@ -323,7 +327,7 @@ class Desk:
         now = int(time.time())
         both = {"iss": self.issuer, "sub": "sub_alice", "iat": now, "exp": now + ACCESS_TOKEN_S}
         expires_at = now + self.lifetime_s
-        # What redemption wants is in the token; whoever did not ask for it is not told that it was granted.
+        # The token always has the scope for redemption; the answer names only the requested scopes.
         granted = " ".join(dict.fromkeys((*scope.split(), REDEMPTION_SCOPE)))
         agent = {"client_id": client.client_id, "domain": "agent.example", "name": "", "verifications": []}
         ext = {"acr": "urn:gateway:acr:al2", "amr": ["mfa", "kba"], "agent": agent, "project_id": "prj_1"}
@@ -345,28 +349,28 @@ class Desk:
             "token_type": "Bearer",
             "expires_in": self.lifetime_s,
             **({"scope": scope} if scope else {}),
-            **self.beside,
+            **self.extra_members,
         }
         return Replied(status=200, document=document)
 
 
-def _back(asked: Asked, answer: Mapping[str, str]) -> Replied:
-    """The browser goes to where the agent waits for it, with the state that the agent sent."""
+def _redirect(asked: AuthorizationRequest, answer: Mapping[str, str]) -> Replied:
+    """Redirects the browser to the agent, with the agent's state."""
     state = {"state": asked.state} if asked.state is not None else {}
     joint = "&" if "?" in asked.redirect_uri else "?"
     query = urlencode({**answer, **state}, quote_via=quote)
-    # What no header can hold is escaped, as a browser would do.
-    way = quote(asked.redirect_uri, safe=_VISIBLE, errors="replace")
-    return Replied(status=302, page="", headers={"location": f"{way}{joint}{query}"})
+    # Characters that a header cannot have are escaped, as in a browser.
+    target = quote(asked.redirect_uri, safe=_VISIBLE, errors="replace")
+    return Replied(status=302, page="", headers={"location": f"{target}{joint}{query}"})
 
 
-def _odd(begins: str = "") -> str:
-    """Every character in it is allowed (RFC 6749 appendix A); in a form, some mean something else."""
+def _odd_value(begins: str = "") -> str:
+    """A value with characters that are allowed (RFC 6749 appendix A) but have a meaning in a form."""
     return f"{begins}{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
 
 
 def fields(call: Call) -> dict[str, str]:
-    """The members of a token request, also where they are JSON, in the query or in a Basic header."""
+    """The parameters of a token request, also from JSON, the query or a Basic header."""
     document = call.json()
     found = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
     found |= (

@@ -1,4 +1,4 @@
-"""The scripted parties over HTTP: what comes in is written down before anybody decides what to answer."""
+"""The scripted parties over HTTP. Every request is recorded before its answer is chosen."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint, Script
 from gateproof.fakes.serving import Reset
 
-# Longer than anybody waits who has a deadline.
+# Longer than any client's timeout.
 HANG_S = 90.0
 _DRIP_S = 0.1
 _GZIP = re.compile(r"(?:^|,)\s*gzip\s*(?:;\s*q\s*=\s*(?:1|0?\.0*[1-9])[^,]*)?\s*(?:,|$)", re.IGNORECASE)
@@ -30,7 +30,7 @@ _ORDINALS = count(1)
 
 
 def base_routes(gateway: ScriptedGateway) -> Routes:
-    """The API host: discovery, the per-Resource key set, redemption."""
+    """The routes of the API host: discovery, the per-Resource key set, redemption."""
     discovery = f"{_path(gateway.authorization_server)}/.well-known/openid-configuration"
     return {
         ("GET", discovery): (Endpoint.DISCOVERY, lambda _: gateway.discovery()),
@@ -43,7 +43,7 @@ def base_routes(gateway: ScriptedGateway) -> Routes:
 
 
 def core_routes(gateway: ScriptedGateway) -> Routes:
-    """The core host: the token endpoint and the core key set."""
+    """The routes of the core host: the token endpoint and the core key set."""
     where = gateway.addresses
     return {
         ("GET", _path(where.core_jwks_uri)): (Endpoint.CORE_KEYS, lambda _: gateway.keys()),
@@ -52,7 +52,7 @@ def core_routes(gateway: ScriptedGateway) -> Routes:
 
 
 def merchant_routes(gateway: ScriptedGateway) -> Routes:
-    """The merchant API, which knows users by their merchant tokens."""
+    """The routes of the merchant API, which identifies users by their merchant tokens."""
     path = f"{_path(gateway.addresses.merchant_api_url)}/orders"
     return {("GET", path): (Endpoint.MERCHANT_API, gateway.orders)}
 
@@ -60,14 +60,14 @@ def merchant_routes(gateway: ScriptedGateway) -> Routes:
 def application(
     script: Script, journal: Journal, *routes: Routes, otherwise: Honest | None = None
 ) -> ASGIApp:
-    """Everything that is asked of it is written down, also where it has nothing, or says so `otherwise`."""
+    """Serves the routes and records every request; `otherwise` answers the ones without a route."""
     elsewhere = (Endpoint.ELSEWHERE, otherwise or _nothing)
     known = {key: value for each in routes for key, value in each.items()}
 
     def found(method: str, path: str) -> tuple[Endpoint, Honest]:
         if method != "HEAD" or (method, path) in known:
             return known.get((method, path), elsewhere)
-        # Answered like GET (RFC 9110 section 9.3.2); nothing is got by it, and it is no call of the endpoint.
+        # HEAD is answered like GET (RFC 9110 section 9.3.2), but does not count as a call of the endpoint.
         return Endpoint.ELSEWHERE, known.get(("GET", path), elsewhere)[1]
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -80,7 +80,7 @@ def application(
 
 
 def asks_for_gzip(call: Call) -> bool:
-    """The caller names gzip among what it can read; who names nothing, or all, has not asked for it."""
+    """True if Accept-Encoding names gzip; a missing header or `*` does not count."""
     return _GZIP.search(call.header("accept-encoding") or "") is not None
 
 
@@ -122,14 +122,14 @@ async def _answered(
     if over_early or answer.reset or answer.hangs:
         return Reset()
     response = _response(answer, honest, call)
-    if answer.packs and asks_for_gzip(call):
+    if answer.gzips and asks_for_gzip(call):
         response = _packed(response)
     journal.settle(place, response.status_code)
     return _InPieces(response, answer) if answer.drips_s or answer.breaks_off else response
 
 
 class _InPieces(Response):
-    """An answer whose body comes a little at a time, or only in part."""
+    """An answer whose body is sent slowly, or only in part."""
 
     def __init__(self, whole: Response, how: Answer) -> None:
         self._whole, self._how = whole, how
@@ -145,7 +145,7 @@ class _InPieces(Response):
         rest = body[dripped:]
         if self._how.breaks_off:
             await send({"type": "http.response.body", "body": rest[: len(rest) // 2], "more_body": True})
-            # What has been written is to arrive before the connection is gone.
+            # Wait, so that the written part arrives before the reset.
             await asyncio.sleep(_DRIP_S)
             await Reset()(scope, receive, send)
         else:
@@ -158,7 +158,7 @@ def _packed(plain: Response) -> Response:
 
 
 async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool:
-    """Waits, but no longer than somebody does; True when it was over before its time."""
+    """Waits; returns True early if `is_over` becomes true."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         await asyncio.sleep(min(left, 0.05))

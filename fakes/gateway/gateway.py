@@ -1,4 +1,4 @@
-"""What a scripted gateway knows: its keys, whom it issued what, and what it would honestly answer."""
+"""The state of a scripted gateway, and its honest answers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ REDEMPTION_SCOPE = "ext_token:read"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Addresses:
-    """Where the parties answer; what comes after the discovery document is of the gateway's choosing."""
+    """The addresses of the parties. All but the discovery document's may be chosen freely."""
 
     base_url: str
     core_url: str
     merchant_api_url: str
     core_keys_path: str = "/keys/core"
     token_path: str = "/oauth2/token"  # noqa: S105 - a path
-    # The core's issuer is at its host, and the rest of it stands in the discovery document alone.
+    # The path of the issuer, which only the discovery document tells.
     issuer_path: str = "/core"
 
     @property
@@ -65,7 +65,7 @@ class Setup:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replied:
-    """A status with a JSON document, or with a page for a browser in its place."""
+    """A status with a JSON document, or with an HTML page instead."""
 
     status: int
     document: Mapping[str, Any] = field(default_factory=dict)
@@ -73,11 +73,10 @@ class Replied:
     page: str | None = None
 
 
-def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:
-    """`expires_at` and `scopes` may be absent, and an RFC 3339 timestamp has more than one form.
+def _optional_members() -> Iterator[dict[str, Any]]:
+    """Members beside a merchant token, in turn: `expires_at` in two forms of RFC 3339, and no members.
 
-    Of which type `scopes` is, the specification does not say: whoever reads an array alone is never sent
-    anything else.
+    The specification does not say of which type `scopes` is; it is always sent as an array here.
     """
     for turn in count():
         ends = datetime.now(UTC) + timedelta(seconds=MERCHANT_TOKEN_S)
@@ -90,7 +89,7 @@ def _beside_a_merchant_token() -> Iterator[dict[str, Any]]:
 
 
 class ScriptedGateway:
-    """Honest unless the script says otherwise, and it remembers everything."""
+    """Answers honestly unless its script says otherwise, and records every request."""
 
     def __init__(self, addresses: Addresses, setup: Setup, *, core_key: SigningKey) -> None:
         self.addresses = addresses
@@ -98,13 +97,13 @@ class ScriptedGateway:
         self.script = Script()
         self.journal = Journal()
         self.core_keys: list[SigningKey] = [core_key]
-        # Whoever mixes up the two key sets finds nothing in the key itself that says so.
+        # The same algorithm as the core's, so that a service that mixes up the key sets gets no hint.
         self.resource_key = new_key(core_key.algorithm)
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
-        self._beside = _beside_a_merchant_token()
-        # A service that outlives a run keeps merchant tokens by the subject, and those of a run end with it.
+        self._optional = _optional_members()
+        # Part of `sub`: a service may run longer than this gateway and cache merchant tokens by subject.
         self._run = secrets.token_hex(4)
         self._redeemable: dict[str, str] = {}
         self._issued: list[str] = []
@@ -124,26 +123,26 @@ class ScriptedGateway:
 
     @property
     def core_key(self) -> SigningKey:
-        """The key that signs now; the others in the set verify what was signed before."""
+        """The key that signs now; the others are still in the key set."""
         return self.core_keys[-1]
 
     @property
     def algorithm(self) -> str:
-        """What the core's first key signs by, and unless somebody asks for another, every other key."""
+        """The algorithm of the first core key, which is the default for every other key."""
         return self.core_keys[0].algorithm
 
     def add_core_key(self, algorithm: str | None = None, key: SigningKey | None = None) -> SigningKey:
-        """From now on another key signs, a new one or this; the ones before stay in the set."""
+        """From now on this key, or a new one, signs; the earlier keys stay in the set."""
         self.core_keys = [*self.core_keys, key or new_key(algorithm or self.algorithm)]
         return self.core_key
 
     def withdraw_core_key(self, key: SigningKey | None = None) -> None:
-        """This key, or else the newest, has never been one for whoever has not seen it."""
-        gone = key or self.core_key
-        self.core_keys = [each for each in self.core_keys if each is not gone]
+        """Remove this key, or the newest, from the key set."""
+        removed = key or self.core_key
+        self.core_keys = [each for each in self.core_keys if each is not removed]
 
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
-        """The claims of a good access token, with these changed; None takes one away."""
+        """The claims of a good access token, with these changes; None removes a claim."""
         now = int(time.time())
         claims: dict[str, Any] = {
             "iss": self.issuer,
@@ -169,24 +168,24 @@ class ScriptedGateway:
         return {name: value for name, value in claims.items() if value is not None}
 
     def access_token(self, user: str, **changes: Any) -> str:
-        """A good access token of the user's, or one with these claims changed; it can be redeemed."""
+        """A good access token of the user, or one with these claims changed. It can be redeemed."""
         return self.token_under(self.core_key, user, **changes)
 
     def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
-        """The same under one of the keys, whichever signs now."""
+        """The same, signed with this key."""
         token = self._redeemed_later(key, user, changes)
         self._issued.append(token)
         return token
 
     def astray_token(self, user: str, **changes: Any) -> str:
-        """A good access token that will be sent where no agent sends one.
+        """A good access token that will be sent in an unusual place.
 
-        It is in nobody's list of tokens: a log of addresses or headers is no place where tokens come by.
+        It is not in `access_tokens`, because an access log of URLs or headers may contain it.
         """
         return self._redeemed_later(self.core_key, user, changes)
 
     def access_tokens(self) -> list[str]:
-        """All that one of the keys has signed as access tokens so far, good and bad ones, none astray."""
+        """All signed access tokens so far, good and bad, without those of `astray_token`."""
         return list(self._issued)
 
     def _redeemed_later(self, key: SigningKey, user: str, changes: Mapping[str, Any]) -> str:
@@ -195,15 +194,15 @@ class ScriptedGateway:
         return token
 
     def let_redeem(self, token: str, user: str) -> None:
-        """Redemption takes this for a token of the user's: who else looks at it is the service's business."""
+        """Redemption accepts this as a token of the user, whether it is valid or not."""
         self._redeemable[token] = user
 
     def user_of(self, token: str) -> str | None:
-        """Whose token redemption takes this for."""
+        """The user for whom redemption accepts this token."""
         return self._redeemable.get(token)
 
     def orders_of(self, user: str) -> list[dict[str, str]]:
-        """The user's orders, with identifiers that stand nowhere else."""
+        """The user's orders, with random identifiers."""
         if user not in self._orders:
             self._orders[user] = [
                 {"id": f"order-{secrets.token_hex(6)}", "item": item} for item in ("lamp", "kettle")
@@ -211,12 +210,12 @@ class ScriptedGateway:
         return self._orders[user]
 
     def revoke_proxy_tokens(self) -> None:
-        """All Proxy tokens so far are dead, whatever their lifetime was said to be."""
+        """Revoke all Proxy tokens so far."""
         for token in self.proxy_tokens:
             token.revoked = True
 
     def revive_proxy_tokens(self) -> None:
-        """What was revoked is good again, until its time is over."""
+        """Undo `revoke_proxy_tokens`; the tokens still expire."""
         for token in self.proxy_tokens:
             token.revoked = False
 
@@ -258,7 +257,7 @@ class ScriptedGateway:
         return token
 
     def redemption(self, call: Call) -> Replied:
-        """The merchant token of the user to whom the access token belongs."""
+        """A merchant token for the user of the access token."""
         authorization, proxy = call.header("authorization"), call.header("x-proxy-token")
         body = call.json()
         if not authorization or not proxy:
@@ -269,7 +268,7 @@ class ScriptedGateway:
             return Replied(status=401, document={"error": "invalid_token"})
         if not isinstance(body, dict) or body.get("resource") != self.setup.indicator:
             return Replied(status=404, document={"error": "not_found"})
-        document = {"access_token": self.merchant_token(user), **next(self._beside)}
+        document = {"access_token": self.merchant_token(user), **next(self._optional)}
         return Replied(status=200, document=document)
 
     def merchant_token(self, user: str) -> str:
@@ -278,7 +277,7 @@ class ScriptedGateway:
         return token
 
     def orders(self, call: Call) -> Replied:
-        """What the merchant API answers to the bearer of a merchant token."""
+        """The merchant API's answer to a call with a merchant token."""
         scheme, _, bearer = (call.header("authorization") or "").partition(" ")
         user = self.merchant_tokens.get(bearer.strip()) if scheme.lower() == "bearer" else None
         if user is None:

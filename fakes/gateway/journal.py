@@ -1,4 +1,4 @@
-"""Everything that was asked of the scripted parties, as it came."""
+"""The recorded requests to the scripted parties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.fakes.gateway.script import Endpoint
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One request; `at_s` is on a steady clock, `status` what it was answered, 0 where nothing was."""
+    """One request; `at_s` is monotonic time, `status` that of the answer, 0 if there was none."""
 
     ordinal: int
     endpoint: Endpoint
@@ -32,34 +32,34 @@ class Call:
         return [value for key, value in self.headers if key == name.lower()]
 
     def media_type(self) -> str:
-        """What the body is said to be, without parameters; empty where nothing is said."""
+        """The media type without parameters; empty without a Content-Type."""
         return (self.header("content-type") or "").partition(";")[0].strip().lower()
 
     def form(self) -> dict[str, str]:
         return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True))
 
     def json(self) -> Any:
-        """The body as JSON; None when it is none."""
+        """The body as JSON; None if it is not JSON."""
         try:
             return json.loads(self.body.decode())
         except (ValueError, RecursionError):
             return None
 
     def text(self) -> str:
-        """All of it, for whoever looks for something that must not be there."""
+        """The whole request as text, to search in."""
         lines = [f"{self.method} {self.target}", *(f"{name}: {value}" for name, value in self.headers)]
         return "\n".join([*lines, self.body.decode("utf-8", "replace")])
 
 
 class Journal:
-    """Calls in the order in which they came."""
+    """The calls in order of arrival."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._calls: list[Call] = []
 
     def note(self, call: Call) -> int:
-        """Writes a call down as it comes; `settle` tells its place what became of it."""
+        """Record a call; returns its position for `settle`."""
         with self._lock:
             self._calls.append(call)
             return len(self._calls) - 1
@@ -69,7 +69,7 @@ class Journal:
             self._calls[place] = replace(self._calls[place], status=status)
 
     def mark(self) -> int:
-        """A place in the journal: `since` it, there is only what came later."""
+        """The current end of the journal, for `since`."""
         with self._lock:
             return len(self._calls)
 

@@ -1,4 +1,4 @@
-"""The keys of a scripted gateway, and what is signed with them."""
+"""The keys of a scripted gateway, and signing with them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: Mapping[str, type[_PrivateKey]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SigningKey:
-    """A private key with the JWK under which its public half is known."""
+    """A private key and the JWK of its public key."""
 
     algorithm: str
     private: _PrivateKey = field(repr=False)
@@ -44,9 +44,9 @@ class SigningKey:
 
 
 def kept_key(file: Path, algorithm: str = "ES256") -> SigningKey:
-    """The key in a file; where there is none yet, a new one is put there.
+    """The key in a file; a missing file is created with a new key.
 
-    Raises ValueError where the file holds a key of another kind.
+    Raises ValueError if the file has a key of another kind.
     """
     if not file.is_file():
         pem = _generated(algorithm).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
@@ -55,13 +55,13 @@ def kept_key(file: Path, algorithm: str = "ES256") -> SigningKey:
     loaded = load_pem_private_key(file.read_bytes(), None)
     if not isinstance(loaded, _KINDS[algorithm]):
         raise ValueError(
-            f"{file} holds a key that {algorithm} has no use for: delete it, or name its algorithm"
+            f"{file} holds a key that does not fit {algorithm}: delete the file, or configure its algorithm"
         )
     return _named(loaded, algorithm, hashlib.sha256(file.read_bytes()).hexdigest()[:12])
 
 
 def new_key(algorithm: str) -> SigningKey:
-    """A key of its own kind, under an identifier that nobody could guess."""
+    """A new key with a random key ID."""
     return _named(_generated(algorithm), algorithm, secrets.token_urlsafe(9))
 
 
@@ -87,12 +87,12 @@ def _named(private: _PrivateKey, algorithm: str, kid: str) -> SigningKey:
 
 
 def signed(claims: Mapping[str, Any], key: SigningKey, **header: Any) -> str:
-    """A JWT under the key, whatever its claims are; a header member that is None is left out."""
+    """A JWT with these claims; a header member that is None is left out."""
     kept = {"typ": "JWT", "kid": key.kid, **header}
     members = {name: value for name, value in kept.items() if value is not None}
     return _JWS.encode(json.dumps(dict(claims)).encode(), key.private, key.algorithm, members)
 
 
 def key_set(*keys: SigningKey) -> dict[str, Any]:
-    """A JWK Set of the public halves."""
+    """The JWK Set of the public keys."""
     return {"keys": [dict(key.jwk) for key in keys]}

@@ -1,7 +1,7 @@
-"""Proxy tokens that say when they were issued, to a gateway that knows its Proxy client's secret.
+"""Proxy tokens that contain their issue time, authenticated with the Proxy client's secret.
 
-A service whose world stays at one address keeps its Proxy token while the harness comes and goes: the gateway
-of the next run has never heard of it, and takes it all the same until its hour is over.
+A service may run longer than the harness and keep its Proxy token. The scripted gateway of the next run did
+not issue it, but has to accept it until it expires.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _FORM = re.compile(r"pt_([0-9a-f]{32})([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{32})")
 
 @dataclass(kw_only=True, slots=True)
 class ProxyToken:
-    """A Proxy token that was handed out; one that was revoked is refused from then on.
+    """An issued Proxy token.
 
-    It is good for an hour, also where it was said to live for less: a short life is ended by revoking it.
+    It is accepted for an hour, even if a shorter lifetime was announced; a test ends it by revoking it.
     """
 
     value: str = field(repr=False)
@@ -35,13 +35,13 @@ class ProxyToken:
 
 
 def issued(secret: str, life_s: float) -> ProxyToken:
-    """A new one, said to live for so long."""
-    said = f"{secrets.token_hex(16)}{int(time.time()):08x}{int(life_s):04x}"
-    return _of(f"pt_{said}{_mac(secret, said)}", life_s, time.time())
+    """A new token with this announced lifetime."""
+    content = f"{secrets.token_hex(16)}{int(time.time()):08x}{int(life_s):04x}"
+    return _of(f"pt_{content}{_mac(secret, content)}", life_s, time.time())
 
 
 def issued_before(secret: str, value: str) -> ProxyToken | None:
-    """One that an earlier gateway of the same Proxy client has issued; None for anything else."""
+    """A token that an earlier gateway issued to the same Proxy client; None for any other value."""
     found = _FORM.fullmatch(value)
     if found is None:
         return None
@@ -56,5 +56,5 @@ def _of(value: str, life_s: float, at: float) -> ProxyToken:
     return ProxyToken(value=value, life_s=life_s, expires_at=time.monotonic() + left)
 
 
-def _mac(secret: str, said: str) -> str:
-    return hmac.new(secret.encode(), said.encode(), hashlib.sha256).hexdigest()[:32]
+def _mac(secret: str, content: str) -> str:
+    return hmac.new(secret.encode(), content.encode(), hashlib.sha256).hexdigest()[:32]

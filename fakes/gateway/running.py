@@ -1,4 +1,4 @@
-"""The scripted parties on loopback ports of their own, in a thread of the process that scripts them."""
+"""An event loop in a thread, on which the scripted parties run in the process that scripts them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 
-class Closed(Protocol):
-    """What is closed when the loop ends."""
+class Closable(Protocol):
+    """Something that has to be closed when the loop ends."""
 
     def close(self) -> None: ...
 
 
 Result = TypeVar("Result")
-Opened = TypeVar("Opened", bound=Closed)
+Opened = TypeVar("Opened", bound=Closable)
 _STARTS_WITHIN_S = 10.0
 
 
 class Loop:
-    """An event loop that runs in a thread while its context lasts, and closes what was opened on it."""
+    """An event loop that runs in a thread inside its `with` block, and closes what was opened on it."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._opened: list[Closed] = []
+        self._opened: list[Closable] = []
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -44,7 +44,7 @@ class Loop:
         self._loop.close()
 
     def opened(self, opening: Callable[[], Coroutine[Any, Any, Opened]]) -> Opened:
-        """What was opened, until the loop ends."""
+        """Run this coroutine; its result is closed when the loop ends."""
         opened = self.run(opening())
         self._opened.append(opened)
         return opened

@@ -1,4 +1,4 @@
-"""What becomes of the next calls of an endpoint: a tape that is used up first, then a standing answer."""
+"""Scripted answers by endpoint: first a list for the next calls, then one for all later calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Endpoint(StrEnum):
-    """Where a scripted gateway, or a party beside it, is called."""
+    """The endpoints of a scripted gateway and of the parties around it."""
 
     DISCOVERY = "discovery"
     CORE_KEYS = "core keys"
@@ -29,14 +29,13 @@ class Endpoint(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """How one call ends.
+    """How one call is answered.
 
-    The honest answer comes after `delay_s`, its JSON changed by `members` (None takes a member away). With a
-    `status` or a `body` these come in its place. A call that is to `reset` gets no answer; one that `hangs`
-    gets none for so long that nobody waits, or until the script is cleared. An answer that drips comes octet
-    by octet for `drips_s` and then all at once; one that `breaks_off` ends in the midst of its body, and one
-    that `packs` is in gzip for whoever asked for that. With `whose`, all of this is for calls that have it in
-    them, and every other call is answered honestly.
+    The honest answer is sent after `delay_s`, with `members` changed in its JSON (None removes a member).
+    `status` or `body` replace it. `reset` resets the connection instead. `hangs` gives no answer until the
+    client's timeout, or until the script is cleared. `drips_s` sends the body byte by byte for so long, then
+    the rest. `breaks_off` ends within the body. `gzips` compresses if the client asked for gzip. If `whose`
+    is set, all this applies only to calls that contain that text.
     """
 
     status: int | None = None
@@ -48,7 +47,7 @@ class Answer:
     reset: bool = False
     drips_s: float = 0.0
     breaks_off: bool = False
-    packs: bool = False
+    gzips: bool = False
     whose: str = field(default="", repr=False)
 
 
@@ -56,7 +55,7 @@ OK = Answer()
 
 
 class Script:
-    """Answers by endpoint; the test writes it in one thread, the server reads it in another."""
+    """Answers by endpoint. The test writes it in one thread, the server reads it in another."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -65,17 +64,17 @@ class Script:
         self.cleared = 0
 
     def tape(self, endpoint: Endpoint, answers: Iterable[Answer]) -> None:
-        """The next calls end like this, one after the other."""
+        """The answers to the next calls, in order."""
         with self._lock:
             self._tapes[endpoint] = deque(answers)
 
     def always(self, endpoint: Endpoint, answer: Answer) -> None:
-        """Every call ends like this once the tape is used up."""
+        """The answer to every call after the tape is used up."""
         with self._lock:
             self._standing[endpoint] = answer
 
     def clear(self) -> None:
-        """Every answer is honest again, and what hangs is let go."""
+        """Every answer is honest again, and hanging calls end."""
         with self._lock:
             self.cleared += 1
             self._tapes.clear()

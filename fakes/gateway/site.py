@@ -1,4 +1,4 @@
-"""Where a scripted gateway answers agents."""
+"""The addresses of a scripted gateway for agents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Site:
-    """Where a gateway answers agents; of the paths, only that of discovery is known beforehand."""
+    """The addresses of a gateway. An agent knows only the path of the discovery document beforehand."""
 
     base_url: str
     core_url: str
@@ -21,7 +21,7 @@ class Site:
 
     @property
     def issuer(self) -> str:
-        """At the core's host, and the rest of it is said in the discovery document alone."""
+        """A URL on the core's host, which only the discovery document tells."""
         return f"{self.core_url}{self.issuer_path}"
 
     @property
@@ -38,7 +38,7 @@ class Site:
 
 
 def odd_site(base_url: str, core_url: str) -> Site:
-    """Paths that nobody can have built in."""
+    """Random paths, which no agent can have hard-coded."""
 
     def path(*words: str) -> str:
         return "/" + "/".join(f"{word}-{secrets.token_hex(3)}" for word in words)

@@ -1,1 +1,1 @@
-"""The fake merchant: OpenID Provider, OAuth authorization server and a small merchant API. Test only."""
+"""The fake merchant: OpenID Provider, OAuth authorization server and a small merchant API, for tests only."""

@@ -1,4 +1,4 @@
-"""`python -m gateproof.fakes.merchant` runs one fake merchant until its stdin ends or it is told to stop."""
+"""`python -m gateproof.fakes.merchant` runs one fake merchant until its stdin ends or it gets a signal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from gateproof.fakes.merchant.admin_application import admin_application
 from gateproof.fakes.merchant.application import application
 from gateproof.fakes.merchant.config import ConfigError, MerchantConfig, parse_config
-from gateproof.fakes.merchant.doors import Doors
+from gateproof.fakes.merchant.extra_listeners import ExtraListeners
 from gateproof.fakes.merchant.key_sets import http_client
 from gateproof.fakes.merchant.merchant import Merchant, build
 from gateproof.fakes.merchant.minting import new_signer
@@ -32,7 +32,7 @@ EXIT_PORT_TAKEN = 98
 
 
 def main() -> int:
-    """Read the set-up from stdin, serve, and say by the exit code how it went."""
+    """Read the configuration from stdin and serve; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m gateproof.fakes.merchant", description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="log one line a request to stderr")
     if parser.parse_args().verbose:
@@ -61,7 +61,7 @@ async def _serve(config: MerchantConfig) -> None:
     listeners: list[Listener] = []
     try:
         listeners += await _open(config)
-        # A plain read in a daemon thread: at exit, a reader of sys.stdin would die holding its lock.
+        # Not sys.stdin: at exit, a daemon thread that reads it would keep its lock.
         threading.Thread(target=_until_stdin_ends, args=(loop, stop), daemon=True).start()
         await stop.wait()
     finally:
@@ -87,12 +87,18 @@ async def _open(config: MerchantConfig) -> list[Listener]:
     public = await listen(merchant_at, host=host, port=port, tls=tls)
     merchant = built[0]
     endpoints = merchant.shape.endpoints
-    faces = {name: server_tls(files.cert_file, files.key_file) for name, files in config.faces.items()}
-    doors = Doors(
-        application(merchant), token_endpoint=endpoints.token_endpoint, host=host, tls=tls, faces=faces
+    certificates = {
+        name: server_tls(files.cert_file, files.key_file) for name, files in config.certificates.items()
+    }
+    extra = ExtraListeners(
+        application(merchant),
+        token_endpoint=endpoints.token_endpoint,
+        host=host,
+        tls=tls,
+        certificates=certificates,
     )
     admin = await listen(
-        lambda _netloc: admin_application(merchant, config.admin_token, doors),
+        lambda _netloc: admin_application(merchant, config.admin_token, extra),
         host="127.0.0.1",
         port=0,
         tls=None,
@@ -108,12 +114,12 @@ async def _open(config: MerchantConfig) -> list[Listener]:
 
 
 def _url(config: MerchantConfig, netloc: str) -> str:
-    """The base address where the merchant listens: with the path, if any, that it has in public."""
+    """The base URL where the merchant listens, with the path of its public URL, if any."""
     return f"{'https' if config.tls else 'http'}://{netloc}{urlsplit(config.public_url or '').path}"
 
 
 def _first_line() -> str:
-    """The set-up, read without buffering so that the rest of stdin is left for the watcher."""
+    """The configuration, read without buffering: `_until_stdin_ends` reads the rest of stdin."""
     line = bytearray()
     while not line.endswith(b"\n"):
         byte = os.read(0, 1)
@@ -126,7 +132,7 @@ def _first_line() -> str:
 def _until_stdin_ends(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     while os.read(0, 4096):
         pass
-    # The loop may be gone already when the merchant was told to stop by a signal.
+    # After a signal the loop can be closed already.
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(stop.set)
 

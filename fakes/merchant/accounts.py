@@ -13,7 +13,7 @@ ID_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 class Accounts:
-    """Who has an account. Order ids are unguessable: seeing one proves that the right account was read."""
+    """All accounts. Order IDs are random, so an order ID in an answer proves which account was read."""
 
     def __init__(self, users: Iterable[User], *, entropy: random.Random) -> None:
         self._entropy = entropy
@@ -23,7 +23,7 @@ class Accounts:
             self.add(user)
 
     def add(self, user: User) -> None:
-        """Open an account, or change the name and password of one; its orders stay."""
+        """Add an account, or change the name and password of an existing one and keep its orders."""
         self._users[user.login] = user
         self._orders.setdefault(user.login, [self._order(), self._order(), self._order()])
 

@@ -1,4 +1,4 @@
-"""The harness's side of the admin API."""
+"""Client of the fake merchant's admin API."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from gateproof.fakes.merchant.script import Answer
 
 TIMEOUT_S = 10.0
 _TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
-# The merchant closes connections that nobody used for a while: one this young is not among those.
+# Shorter than the merchant's own limit for idle connections.
 _KEEPALIVE_S = 2.0
 PAGES = 1_000
 Record = TypeVar("Record", MintedToken, JournalEntry)
 
 
 class MerchantAdminError(RuntimeError):
-    """The fake merchant did not do what it was told; the text says what it said."""
+    """The fake merchant refused or failed an action; the text has its answer."""
 
 
 class MerchantAdmin:
-    """Directs one fake merchant. Pickled, it carries address and token: a test worker connects anew."""
+    """Controls one fake merchant. A pickle has only URL and token; a worker opens its own connection."""
 
     def __init__(self, url: str, token: str) -> None:
         self.url = url
         self._token = token
-        # Plain HTTP on loopback, thousands of times a run: nothing that httpx adds to httpcore is needed.
+        # httpcore alone, without httpx, because this is called thousands of times in a run.
         self._http = httpcore.ConnectionPool(max_connections=None, keepalive_expiry=_KEEPALIVE_S)
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class MerchantAdmin:
         indicator: str | None = None,
         token_endpoint: str | None = None,
     ) -> None:
-        """Make a client known. Its jwks_uri may come later; until then nothing it signs is believed."""
+        """Register a client. Its jwks_uri can be set later; until then its signatures are rejected."""
         self._call(
             "register_client",
             client_id=client_id,
@@ -62,7 +62,7 @@ class MerchantAdmin:
         self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)
 
     def trust(self, base_url: str) -> None:
-        """Take every Resource of this gateway for a client that goes by its own address."""
+        """Accept every Resource of this gateway as a client; its ID is the authorization server's URL."""
         self._call("trust", base_url=base_url)
 
     def script(self, client_id: str, *, login: str | None = None, **fields: Any) -> None:
@@ -74,45 +74,48 @@ class MerchantAdmin:
         self._call("script", client_id=client_id, login=login, script=written)
 
     def release(self, gate: str) -> int:
-        """Open a gate for good, and say how many calls have arrived at it."""
+        """Open a gate for good; returns how many calls have arrived at it."""
         return int(self._call("release", gate=gate))
 
     def arrived(self, gate: str) -> int:
         return int(self._call("arrived", gate=gate))
 
-    def open_door(self) -> str:
-        """One more address of the token endpoint, for a Resource of its own to be pointed at."""
-        return str(self._call("open_door"))
+    def open_listener(self) -> str:
+        """Open one more address of the token endpoint, for use by one Resource; returns its URL."""
+        return str(self._call("open_listener"))
 
-    def show(self, door: str, face: str) -> int:
-        """What a door shows from now on; says how many connections came to see what it showed so far."""
-        return int(self._call("show", door=door, face=face))
+    def switch_listener(self, listener: str, state: str) -> int:
+        """Change the state of a listener; returns the number of connections since the last change.
 
-    def visits(self, door: str) -> int:
-        """How many connections came to see what the door shows."""
-        return int(self._call("visits", door=door))
+        The states are "open", "shut", "plain" (HTTP in place of TLS), and the names of wrong certificates.
+        """
+        return int(self._call("switch_listener", listener=listener, state=state))
 
-    def close_door(self, door: str) -> None:
-        self._call("close_door", door=door)
+    def connections(self, listener: str) -> int:
+        """The number of connections since the last change of state."""
+        return int(self._call("connections", listener=listener))
+
+    def close_listener(self, listener: str) -> None:
+        self._call("close_listener", listener=listener)
 
     def journal(self, client_id: str | None = None, after: int = 0) -> list[JournalEntry]:
-        """What the merchant received since the entry with that ordinal, oldest first."""
+        """The requests after the entry with that ordinal, oldest first."""
         return self._pages("journal", "entries", JournalEntry.from_json, after=after, client_id=client_id)
 
     def tokens(self, kind: Kind | None = None, after: int = 0) -> list[MintedToken]:
-        """Every secret, or every one of a kind, minted since the one with that ordinal, oldest first."""
+        """The secrets, or those of one kind, minted after the one with that ordinal, oldest first."""
         return self._pages("tokens", "tokens", MintedToken.from_json, after=after, kind=kind)
 
     def last_minted(self) -> int:
-        """The ordinal of the youngest secret; 0 before the first."""
+        """The ordinal of the newest secret; 0 if there is none."""
         return int(self._call("last_minted"))
 
     def last_received(self) -> int:
-        """The ordinal of the youngest journal entry; 0 before the first."""
+        """The ordinal of the newest journal entry; 0 if there is none."""
         return int(self._call("last_received"))
 
     def lookup(self, token: str) -> TokenState | None:
-        """What the merchant knows of a token; None if it never minted it."""
+        """The state of a token; None if the merchant did not mint it."""
         found = self._call("lookup", token=token)
         return None if found is None else TokenState.from_json(found)
 
@@ -124,14 +127,14 @@ class MerchantAdmin:
         return dict(self._call("fired", client_id=client_id))
 
     def dropped(self) -> dict[str, int]:
-        """How many journal entries and tokens were forgotten because there were too many."""
+        """How many journal entries and tokens were discarded because of the limit."""
         return dict(self._call("dropped"))
 
     def add_user(self, name: str, login: str, password: str) -> None:
         self._call("add_user", name=name, login=login, password=password)
 
     def set_clock_offset(self, seconds: float) -> None:
-        """Tell how far the target's clock is ahead of the wall."""
+        """Set how many seconds the target's clock is ahead of real time."""
         self._call("set_clock_offset", seconds=seconds)
 
     def _pages(
@@ -147,7 +150,7 @@ class MerchantAdmin:
         for _ in range(PAGES):
             page = self._call(action, after=after, **arguments)
             if page["lost"]:
-                raise MerchantAdminError(f"{action}: {page['lost']} entries were dropped; ask more often")
+                raise MerchantAdminError(f"{action}: {page['lost']} entries were discarded; read more often")
             found += [read(raw) for raw in page[name]]
             if len(page[name]) < PAGE:
                 return found
@@ -164,7 +167,7 @@ class MerchantAdmin:
                 extensions={"timeout": _TIMEOUTS},
             )
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-            raise MerchantAdminError(f"{action}: the fake merchant is out of reach: {error}") from None
+            raise MerchantAdminError(f"{action}: the fake merchant does not answer: {error}") from None
         if answer.status != 200:
             raise MerchantAdminError(f"{action}: {answer.status}: {_complaint(answer.content)}")
         return json.loads(answer.content)
@@ -174,7 +177,7 @@ def _complaint(body: bytes) -> str:
     try:
         return str(json.loads(body)["error"])
     except (ValueError, TypeError, KeyError):
-        return "a fault"
+        return "no reason given"
 
 
 def _written(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The admin API: one POST an action, JSON in and out, for whoever holds the admin token."""
+"""The admin API: each action is a POST with JSON in and out, protected by the admin token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.config import ConfigError, parse_seconds, parse_user
-from gateproof.fakes.merchant.doors import DoorError, Doors
+from gateproof.fakes.merchant.extra_listeners import ExtraListeners, ListenerError
 from gateproof.fakes.merchant.merchant import Merchant
 from gateproof.fakes.merchant.outcomes import PARAMETERS
 from gateproof.fakes.merchant.records import Kind
@@ -25,12 +25,12 @@ Action: TypeAlias = Callable[..., Any]
 
 
 class AdminRefused(ValueError):
-    """The action cannot be carried out; the text says why."""
+    """The action is invalid; the text says why."""
 
 
-def admin_application(merchant: Merchant, token: str, doors: Doors) -> Starlette:
+def admin_application(merchant: Merchant, token: str, listeners: ExtraListeners) -> Starlette:
     """Serve the actions of one merchant."""
-    actions = {action.__name__: action for action in _actions(merchant, doors)}
+    actions = {action.__name__: action for action in _actions(merchant, listeners)}
 
     async def handle(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode()
@@ -46,9 +46,9 @@ def admin_application(merchant: Merchant, token: str, doors: Doors) -> Starlette
         try:
             done = action(**_accepted(action, arguments))
             said = json.dumps(await done if inspect.isawaitable(done) else done)
-        except (AdminRefused, ConfigError, DoorError, ScriptError) as refused:
+        except (AdminRefused, ConfigError, ListenerError, ScriptError) as refused:
             return JSONResponse({"error": str(refused)}, 400)
-        # In ASCII: what a target was sent, and passed on, may hold half a character.
+        # JSON in ASCII: text that a target passed on can contain a lone surrogate.
         return Response(said, media_type="application/json")
 
     return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
@@ -65,17 +65,17 @@ def _accepted(action: Action, arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def _actions(merchant: Merchant, doors: Doors) -> list[Action]:
+def _actions(merchant: Merchant, listeners: ExtraListeners) -> list[Action]:
     return [
         *_about_clients(merchant),
         *_about_the_world(merchant),
-        *_about_doors(doors),
+        *_about_listeners(listeners),
         *_questions(merchant),
     ]
 
 
 def _about_clients(merchant: Merchant) -> list[Action]:
-    """Who is a client, and what it meets."""
+    """Clients and their scripts."""
 
     def register_client(
         client_id: str,
@@ -116,7 +116,7 @@ def _about_clients(merchant: Merchant) -> list[Action]:
 
 
 def _about_the_world(merchant: Merchant) -> list[Action]:
-    """Users, gates and the clock."""
+    """Users, their orders, gates and the clock."""
 
     def release(gate: str) -> Any:
         return merchant.gates.release(_text("gate", gate))
@@ -135,27 +135,27 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
     return [release, orders, add_user, set_clock_offset]
 
 
-def _about_doors(doors: Doors) -> list[Action]:
-    """More addresses of the token endpoint, and what stands there."""
+def _about_listeners(listeners: ExtraListeners) -> list[Action]:
+    """More addresses of the token endpoint."""
 
-    async def open_door() -> Any:
-        return await doors.open()
+    async def open_listener() -> Any:
+        return await listeners.open()
 
-    async def show(door: str, face: str) -> Any:
-        return await doors.show(_text("door", door), _text("face", face))
+    async def switch_listener(listener: str, state: str) -> Any:
+        return await listeners.switch(_text("listener", listener), _text("state", state))
 
-    def visits(door: str) -> Any:
-        return doors.visits(_text("door", door))
+    def connections(listener: str) -> Any:
+        return listeners.connections(_text("listener", listener))
 
-    def close_door(door: str) -> Any:
-        doors.close(_text("door", door))
+    def close_listener(listener: str) -> Any:
+        listeners.close(_text("listener", listener))
         return {}
 
-    return [open_door, show, visits, close_door]
+    return [open_listener, switch_listener, connections, close_listener]
 
 
 def _questions(merchant: Merchant) -> list[Action]:
-    """The actions that only ask."""
+    """The actions that only read."""
 
     def journal(client_id: str | None = None, after: int = 0) -> Any:
         entries, lost = merchant.ledger.journal(client_id=client_id, after=_whole("after", after))
@@ -175,8 +175,8 @@ def _questions(merchant: Merchant) -> list[Action]:
         found = merchant.ledger.find(_text("token", token))
         if found is None:
             return None
-        told = ("kind", "login", "actor", "client_id", "expires_at")
-        return {**{name: getattr(found, name) for name in told}, "active": merchant.ledger.is_active(found)}
+        shown = ("kind", "login", "actor", "client_id", "expires_at")
+        return {**{name: getattr(found, name) for name in shown}, "active": merchant.ledger.is_active(found)}
 
     def fired(client_id: str | None = None) -> Any:
         return merchant.ledger.fired(client_id)

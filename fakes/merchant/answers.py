@@ -1,4 +1,4 @@
-"""Answers are written the way the seed has it."""
+"""Writes answers in the form that the seed selects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def json_answer(
 
 
 def refusal_answer(shape: Shape, refused: Refused) -> Response:
-    """The error answer of RFC 6749; 401 comes with the challenge that HTTP asks for."""
+    """The error answer of RFC 6749; a 401 has the challenge that HTTP requires."""
     described = {"error_description": refused.description} if shape.describes_errors else {}
     challenge = {"www-authenticate": 'Basic realm="token endpoint"'} if refused.status == 401 else {}
     return json_answer(
@@ -31,7 +31,7 @@ def refusal_answer(shape: Shape, refused: Refused) -> Response:
 
 
 def token_answer(shape: Shape, issued: Issued, extra: dict[str, Any]) -> Response:
-    """A successful token answer, with members that no standard knows."""
+    """A successful token answer, with some non-standard members."""
     members: dict[str, Any] = {
         "access_token": issued.access_token,
         "token_type": shape.token_type,

@@ -1,4 +1,4 @@
-"""The merchant's endpoints as one ASGI application; every request leaves a line in the journal."""
+"""The merchant's endpoints as one ASGI application; every request is recorded in the journal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ log = logging.getLogger("gateproof.fakes.merchant")
 
 
 def application(merchant: Merchant) -> Starlette:
-    """Route the merchant's endpoints to where the seed put them."""
+    """Routes for the endpoints, at the paths that the seed selects."""
     places = merchant.shape.endpoints
     table: list[tuple[str, str, list[str], Handler]] = [
         ("authorization", places.authorization_endpoint, ["GET", "POST"], authorize),
@@ -58,14 +58,14 @@ def _fixed(document: dict[str, object]) -> Handler:
 def _journaled(
     merchant: Merchant, endpoint: str, handler: Handler
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Write the request down when it comes, and complete the entry when it is answered."""
+    """Record the request on arrival, and complete the entry when it is answered."""
 
     async def handle(request: Request) -> Response:
         entry = merchant.ledger.received(endpoint)
         try:
             answer = await handler(merchant, request, entry)
         except Exception as error:
-            # Whoever reads the journal has to be able to tell the double's own fault from the target's.
+            # So that the journal shows that this is an error of the fake merchant, not of the target.
             entry.status, entry.error = 500, f"fault of the fake merchant: {type(error).__name__}"
             raise
         entry.status = None if isinstance(answer, Reset) else answer.status_code

@@ -1,4 +1,4 @@
-"""A JWT that the gateway asserts is believed only when a key of the client's JWKS signed it."""
+"""Verification of JWTs from the gateway with the keys of the client's JWKS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KEY_TYPES: dict[str, tuple[str, tuple[str | None, ...]]] = {
     "EdDSA": ("OKP", ("Ed25519", "Ed448")),
 }
 LONGEST = 16_384
-# Times and audience are looked at here and not by PyJWT, which knows one clock only.
+# Times and audience are checked here: there are two clocks, and PyJWT supports one.
 SIGNATURE_ONLY: Options = {
     "verify_exp": False,
     "verify_nbf": False,
@@ -37,12 +37,12 @@ SIGNATURE_ONLY: Options = {
 
 
 class AssertionRefused(Exception):
-    """The assertion is not believed; the text says why and quotes nothing from it."""
+    """The assertion is not accepted; the text says why, without content of the assertion."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Presented:
-    """A JWT as it came, nothing about it verified."""
+    """A parsed JWT, not verified."""
 
     token: str
     algorithm: str
@@ -52,14 +52,14 @@ class Presented:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verified:
-    """A JWT whose signature was verified, and the name of the key that did it."""
+    """The claims of a JWT with a valid signature, and the ID of the key."""
 
     claims: dict[str, Any]
     key: str
 
 
 def presented(token: str) -> Presented:
-    """Read a compact JWT without believing it."""
+    """Parse a compact JWT without verifying it."""
     if len(token) > LONGEST:
         raise AssertionRefused("longer than 16 kB")
     try:
@@ -73,7 +73,7 @@ def presented(token: str) -> Presented:
 
 
 def verified(given: Presented, keys: Iterable[PublicKey]) -> Verified | None:
-    """Try the keys that fit the algorithm and do not bear another key ID."""
+    """Try each key that fits the algorithm and the key ID."""
     kty, curves = KEY_TYPES[given.algorithm]
     for key in keys:
         fits = key.kty == kty and key.crv in curves and key.alg in (None, given.algorithm)
@@ -90,7 +90,7 @@ def verified(given: Presented, keys: Iterable[PublicKey]) -> Verified | None:
 
 
 def check_claims(claims: dict[str, Any], *, audiences: frozenset[str], clock: Clock) -> None:
-    """Addressed to this merchant, and neither expired by the wall nor dated beyond the target's clock."""
+    """Check the audience, `exp` against real time, and `nbf` and `iat` against the target's clock."""
     audience = claims.get("aud")
     named = audience if isinstance(audience, list) else [audience]
     if not any(isinstance(name, str) and name.rstrip("/") in audiences for name in named):
@@ -115,7 +115,7 @@ def _usable(jwk: str, algorithm: str) -> Any:
 
 
 def _thumbprint(key: PublicKey) -> str:
-    """RFC 7638's name for a key that has none of its own."""
+    """The RFC 7638 thumbprint, for a key without a key ID."""
     jwk = json.loads(key.jwk)
     members = {name: jwk[name] for name in ("crv", "e", "kty", "n", "x", "y") if name in jwk}
     digest = hashlib.sha256(json.dumps(members, sort_keys=True, separators=(",", ":")).encode()).digest()

@@ -1,4 +1,4 @@
-"""The clients of the merchant, one a Resource, and the scripts that they meet."""
+"""The clients of the merchant, one for each Resource, and their scripts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Step = Literal["provisioning", "refresh"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Client:
-    """What a gateway calls itself at the merchant for one Resource.
+    """A gateway as a client of the merchant, for one Resource.
 
-    `token_endpoint` is where it was told to find the token endpoint, if that is not the merchant's own
-    address: behind a proxy the address in an assertion is the proxy's.
+    `token_endpoint` is the URL that the gateway was configured with, if it is not the merchant's own. With a
+    proxy in between, the audience of an assertion is the proxy's URL.
     """
 
     client_id: str
@@ -26,7 +26,7 @@ class Client:
 
 
 class Clients:
-    """Registered clients in order of registration, with a script for each or for one login at it."""
+    """The clients in order of registration, with scripts by client, or by client and login."""
 
     def __init__(self) -> None:
         self._clients: dict[str, Client] = {}
@@ -35,9 +35,9 @@ class Clients:
         self._trusted: str | None = None
 
     def trust(self, base_url: str) -> None:
-        """Whatever Resource is made at this gateway is a client from then on.
+        """Accept every Resource of this gateway as a client.
 
-        It goes by the address of its authorization server, and its keys are where that address says.
+        Its client ID is the URL of its authorization server; its JWKS is at that URL followed by /jwks.
         """
         self._trusted = f"{base_url.rstrip('/')}/"
 
@@ -66,20 +66,20 @@ class Clients:
         return list(reversed(self._clients.values()))
 
     def follow(self, client_id: str, login: str | None, script: Script) -> None:
-        """Replace the script of a client, or of one login at it, tape and all."""
+        """Replace the script of a client, or of one login at it, together with its tape."""
         self._scripts[client_id, login] = script
         self._tapes[client_id, login] = deque(script.answers)
 
     def script(self, client_id: str, login: str | None) -> Script:
-        return self._scripts.get(self._meant(client_id, login), Script())
+        return self._scripts.get(self._key(client_id, login), Script())
 
     def next_answer(self, client_id: str, login: str | None, step: Step) -> Answer:
-        """Take the next answer off the tape; after its end, the standing behaviour."""
-        tape = self._tapes.get(self._meant(client_id, login))
+        """The next answer of the tape, or the permanent answer when the tape is used up."""
+        tape = self._tapes.get(self._key(client_id, login))
         if tape:
             return tape.popleft()
         script = self.script(client_id, login)
         return script.provisioning if step == "provisioning" else script.refresh
 
-    def _meant(self, client_id: str, login: str | None) -> tuple[str, str | None]:
+    def _key(self, client_id: str, login: str | None) -> tuple[str, str | None]:
         return (client_id, login) if (client_id, login) in self._scripts else (client_id, None)

@@ -1,4 +1,4 @@
-"""The merchant lives by the wall clock, and knows how far the target's clock was moved ahead of it."""
+"""The merchant uses real time, and has the offset of the target's clock."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LEEWAY_S = 60
 
 
 class Clock:
-    """Wall time and the offset of the target's clock."""
+    """Real time and the offset of the target's clock."""
 
     def __init__(self, wall: Callable[[], float], ahead_s: float) -> None:
         self.wall = wall
         self.ahead_s = ahead_s
 
     def target(self) -> float:
-        """What the target's clock shows."""
+        """The time on the target's clock."""
         return self.wall() + self.ahead_s

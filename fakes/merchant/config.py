@@ -1,4 +1,4 @@
-"""How one fake merchant is set up: one JSON object, parsed strictly."""
+"""The configuration of one fake merchant: one JSON object, parsed strictly."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gateproof.fakes.serving import is_loopback
 
 
 class ConfigError(ValueError):
-    """The set-up is wrong; the text is one line and quotes no secret."""
+    """The configuration is wrong; the text is one line and contains no secret."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TlsFiles:
-    """The certificate that the merchant shows."""
+    """A certificate for the merchant's listeners."""
 
     cert_file: Path
     key_file: Path
@@ -37,7 +37,7 @@ class TargetAccess:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantConfig:
-    """Everything that a fake merchant is told at its start."""
+    """Everything that can be configured."""
 
     admin_token: str = field(repr=False)
     listen: str = "127.0.0.1:0"
@@ -48,8 +48,8 @@ class MerchantConfig:
     users: tuple[User, ...] = DEFAULT_USERS
     target: TargetAccess = TargetAccess()
     clock_offset_s: float = 0
-    # Certificates that a door of the merchant can show in place of its own, by name.
-    faces: dict[str, TlsFiles] = field(default_factory=dict)
+    # Wrong certificates that an extra listener can use in place of the merchant's own, by name.
+    certificates: dict[str, TlsFiles] = field(default_factory=dict)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -60,7 +60,7 @@ class MerchantConfig:
 
 
 def parse_config(text: str) -> MerchantConfig:
-    """Read the one JSON object that sets a merchant up."""
+    """Read the JSON object."""
     try:
         raw = json.loads(text)
     except ValueError:
@@ -81,7 +81,7 @@ def parse_config(text: str) -> MerchantConfig:
         users=_users(raw.get("users")),
         target=_target(raw.get("target") or {}),
         clock_offset_s=parse_seconds("clock_offset_s", raw.get("clock_offset_s", 0)),
-        faces=_faces(raw.get("faces") or {}),
+        certificates=_certificates(raw.get("certificates") or {}),
     )
 
 
@@ -102,7 +102,7 @@ def parse_seconds(key: str, raw: object) -> float:
 
 
 def known_keys(where: str, raw: dict[str, Any], known: Any) -> None:
-    """Refuse the first key that is not known, and name the nearest one that is."""
+    """Refuse the first unknown key, and suggest the nearest known one."""
     for key in raw:
         if key not in known:
             near = difflib.get_close_matches(key, list(known), n=1)
@@ -166,11 +166,11 @@ def _tls(raw: object, key: str = "tls") -> TlsFiles | None:
     )
 
 
-def _faces(raw: object) -> dict[str, TlsFiles]:
+def _certificates(raw: object) -> dict[str, TlsFiles]:
     if not isinstance(raw, dict):
-        raise ConfigError(f"faces: expected an object, found {type(raw).__name__}")
-    shown = {name: _tls(files, f"faces.{name}") for name, files in raw.items()}
-    return {name: files for name, files in shown.items() if files is not None}
+        raise ConfigError(f"certificates: expected an object, found {type(raw).__name__}")
+    found = {name: _tls(files, f"certificates.{name}") for name, files in raw.items()}
+    return {name: files for name, files in found.items() if files is not None}
 
 
 def _paths(raw: object) -> Literal["seeded", "usual"]:

@@ -41,6 +41,6 @@ def discovery(shape: Shape) -> dict[str, Any]:
 
 
 def discovery_paths(issuer: str) -> list[str]:
-    """Where the documents are: for an issuer with a path, behind that path and in front of it."""
+    """The paths of the documents; if the issuer has a path, they are after it and before it."""
     path = path_of(issuer)
     return sorted({spot for known in WELL_KNOWN for spot in (f"{path}{known}", f"{known}{path}")})

@@ -1,4 +1,4 @@
-"""Form-encoded parameters, from a query or a body, are read strictly and without loss."""
+"""Strict and lossless parsing of form-encoded parameters, from a query or a body."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from starlette.requests import Request
 from gateproof.fakes.merchant.refusal import Refused
 
 LARGEST_BODY = 128 * 1024
-# RFC 8693 and RFC 8707 let these stand several times.
+# RFC 8693 and RFC 8707 allow several of these.
 REPEATABLE = frozenset({"resource", "audience"})
 
 
 def read_parameters(encoded: bytes) -> dict[str, list[str]]:
-    """Decode parameters; bytes that are no UTF-8 survive, so that they can be given back unchanged."""
+    """Decode parameters. Bytes that are not UTF-8 are kept, so that they can be returned unchanged."""
     try:
         pairs = parse_qsl(
             encoded.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=200
@@ -26,7 +26,7 @@ def read_parameters(encoded: bytes) -> dict[str, list[str]]:
         found.setdefault(name, []).append(value)
     doubled = [name for name, values in found.items() if len(values) > 1 and name not in REPEATABLE]
     if doubled:
-        raise Refused("invalid_request", "a parameter stands more than once")
+        raise Refused("invalid_request", "a parameter is repeated")
     return found
 
 
@@ -43,6 +43,6 @@ async def read_form(request: Request) -> dict[str, list[str]]:
 
 
 def single(parameters: dict[str, list[str]], name: str) -> str | None:
-    """A parameter's value; an empty one counts as absent (RFC 6749, 3.1)."""
+    """The value of a parameter; an empty value counts as missing (RFC 6749 section 3.1)."""
     values = parameters.get(name)
     return values[0] or None if values else None

@@ -1,6 +1,6 @@
-"""What a grant gives: families of tokens, rotation, and the detection of reuse.
+"""Issues tokens for grants: token families, rotation, and detection of reuse.
 
-Nothing in here awaits, so every step happens at once as far as other requests can tell.
+Nothing here awaits, so every step is atomic for other requests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ABANDONED_CODES = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grantee:
-    """For whom tokens are issued: the client, the user, and the agent that acts."""
+    """The client, user and acting agent for which tokens are issued."""
 
     client: Client
     user: User
@@ -38,7 +38,7 @@ class Grantee:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeTerms:
-    """What an authorization request fixed for the exchange of its code."""
+    """The values of an authorization request that the exchange of its code must match."""
 
     grantee: Grantee
     redirect_uri: str
@@ -49,7 +49,7 @@ class CodeTerms:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Issued:
-    """What one successful token request is answered with."""
+    """The result of one successful token request."""
 
     access_token: str
     refresh_token: str | None
@@ -71,11 +71,11 @@ class Grants:
         self._codes: dict[int, CodeTerms] = {}
 
     def provision(self, grantee: Grantee, script: Script) -> Issued:
-        """Begin a family for a user whom the gateway vouches for."""
+        """Start a token family for a user whom the gateway asserts."""
         return self._begin(self._ledger.new_family(), grantee, script, id_token=None)
 
     def code(self, terms: CodeTerms) -> str:
-        """Mint the authorization code of a user who signed in."""
+        """Mint the authorization code after a sign-in."""
         grantee = terms.grantee
         client_id, login = grantee.client.client_id, grantee.user.login
         code = self._ledger.minted(
@@ -96,7 +96,7 @@ class Grants:
     def exchange(
         self, code: MintedToken, script: Script, *, redirect_uri: str | None, verifier: str | None
     ) -> Issued:
-        """Exchange a code once. A second try revokes what the first one gave."""
+        """Exchange a code once. A second exchange revokes the tokens of the first one."""
         terms = self._codes.get(code.ordinal)
         if code.superseded or terms is None:
             self._ledger.revoke_family(code.family)
@@ -111,7 +111,7 @@ class Grants:
         return self._begin(code.family, terms.grantee, script, id_token=terms)
 
     def refresh(self, token: MintedToken, script: Script, *, rotate: bool) -> Issued:
-        """Issue a new access token; with rotation a refresh token works once, and reuse ends the family."""
+        """Issue an access token. With rotation a refresh token works once, and reuse revokes the family."""
         grantee = self._families.get(token.family)
         current = self._ledger.find(token.value, "refresh_token")
         if grantee is None or current is None or current.revoked:
@@ -189,7 +189,7 @@ class Grants:
             "iss": self._shape.endpoints.issuer,
             "aud": [client_id] if self._shape.audience_as_list else client_id,
             "iat": now,
-            # Who asks for a fresh sign-in goes by its own clock, which may have been moved.
+            # A gateway that requires a fresh sign-in compares this with its own clock, which may be moved.
             "auth_time": int(self._clock.target()),
             "exp": int(self._clock.target()) + ID_TOKEN_LIFETIME_S,
             "jti": self._minter.random_text(24),
@@ -210,7 +210,7 @@ class Grants:
 
 
 def identity(user: User) -> dict[str, Any]:
-    """The claims about a user, the same in the ID token and at the userinfo endpoint."""
+    """The claims about a user, for the ID token and the userinfo endpoint."""
     return {
         "sub": user.login,
         "preferred_username": user.login,
@@ -233,7 +233,7 @@ def _issued(
 
 
 def _verify_pkce(terms: CodeTerms, verifier: str | None) -> None:
-    """A verifier without a challenge is refused too: it tells of a downgrade on the way (RFC 9700)."""
+    """Also refuses a verifier without a challenge, which is a sign of a downgrade attack (RFC 9700)."""
     if (terms.challenge is None) != (verifier is None):
         raise Refused("invalid_grant", "code_challenge and code_verifier go together")
     if terms.challenge is None or verifier is None:

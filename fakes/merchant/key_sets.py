@@ -1,4 +1,4 @@
-"""The per-Resource JWKS are fetched from the gateway, kept, and fetched again when a signature needs it."""
+"""Cache of the gateway's per-Resource JWKS; a set is fetched again if no key fits a signature."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx
 
 from gateproof.fakes.merchant.config import TargetAccess
 
-# Three fetches a second at most: garbage assertions cannot be turned into a flood on the gateway.
+# At most three fetches a second, so that bad assertions cannot flood the gateway.
 PAUSE_S = 0.34
 FETCH_TIMEOUT_S = 5.0
 LARGEST_SET = 256 * 1024
@@ -23,12 +23,12 @@ PUBLIC_MEMBERS = frozenset({"kty", "crv", "n", "e", "x", "y", "kid", "alg", "use
 
 
 class KeysUnreachableError(Exception):
-    """The JWKS could not be fetched; the text says why."""
+    """The JWKS could not be fetched; the text has the reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PublicKey:
-    """One key of a JWKS, public members only."""
+    """One key of a JWKS, with its public members only."""
 
     kid: str | None
     kty: str
@@ -39,14 +39,14 @@ class PublicKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fetched:
-    """A key set and when its fetch began."""
+    """A key set, and the time at which its fetch started."""
 
     keys: tuple[PublicKey, ...]
     asked_at: float
 
 
 class KeySets:
-    """Key sets by address."""
+    """Key sets by URL."""
 
     def __init__(self, http: httpx.AsyncClient, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._http = http
@@ -60,7 +60,7 @@ class KeySets:
         return self._monotonic()
 
     def kept(self, uri: str) -> tuple[PublicKey, ...]:
-        """What is at hand, without asking anybody."""
+        """The cached keys, without a fetch."""
         fetched = self._sets.get(uri)
         return fetched.keys if fetched else ()
 
@@ -68,7 +68,7 @@ class KeySets:
         return self.kept(uri) if uri in self._sets else await self.fresh(uri, since=0)
 
     async def fresh(self, uri: str, *, since: float) -> tuple[PublicKey, ...]:
-        """A set whose fetch began after `since`, so that it shows every key published before."""
+        """A set whose fetch started after `since`, so that it has every key published before."""
         async with self._locks[uri]:
             fetched = self._sets.get(uri)
             if fetched is not None and fetched.asked_at >= since:
@@ -81,7 +81,7 @@ class KeySets:
             return self._sets[uri].keys
 
     def warm(self, uri: str) -> None:
-        """Fetch ahead of need: a gateway that does one thing at a time cannot serve keys while it asks us."""
+        """Fetch early: a gateway that handles one request at a time cannot serve keys while it calls us."""
         task = asyncio.get_running_loop().create_task(self._warm(uri))
         self._warming.add(task)
         task.add_done_callback(self._warming.discard)
@@ -111,7 +111,7 @@ class KeySets:
 
 
 def http_client(target: TargetAccess) -> httpx.AsyncClient:
-    """A client that trusts what the run trusts and shows what the target asks for."""
+    """A client with the trusted CA, client certificate and headers that the target needs."""
     tls = ssl.create_default_context(cafile=target.ca_file)
     if target.client_cert_file is not None:
         tls.load_cert_chain(target.client_cert_file, target.client_key_file)

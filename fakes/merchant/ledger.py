@@ -1,4 +1,4 @@
-"""The ledger remembers every request received and every secret minted, up to a limit that it admits to."""
+"""Keeps every received request and every minted secret up to a limit, and counts what it discarded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = 2_000
 
 
 class Ledger:
-    """Journal, minted tokens and fired outcomes. Ordinals start at 1 and have no gaps."""
+    """Journal, minted tokens and applied outcomes. Ordinals start at 1 and have no gaps."""
 
     def __init__(self, *, wall: Callable[[], float], limit: int = LIMIT) -> None:
         self._wall = wall
@@ -37,7 +37,7 @@ class Ledger:
 
     @property
     def last_received(self) -> int:
-        """The ordinal of the youngest request; 0 before the first."""
+        """The ordinal of the newest request; 0 if there is none."""
         return self._written
 
     def received(self, endpoint: str) -> JournalEntry:
@@ -49,7 +49,7 @@ class Ledger:
         return entry
 
     def belongs_to(self, entry: JournalEntry, client_id: str) -> None:
-        """It turns out whose request this is, which is found by this client from now on."""
+        """Assign a request to a client."""
         if entry.ordinal in self._journal:
             self._unlink(entry)
             insort(self._of_client[client_id], entry.ordinal)
@@ -60,7 +60,7 @@ class Ledger:
             self._of_client[entry.client_id].remove(entry.ordinal)
 
     def journal(self, *, client_id: str | None, after: int) -> tuple[list[JournalEntry], int]:
-        """A page of entries after an ordinal, and how many are lost among which there are some of these."""
+        """A page of entries after an ordinal, and an upper bound of how many of them were discarded."""
         if client_id is None:
             every = list(islice(_after(self._journal, after), PAGE))
             return every, _lost(self._journal, self._written, after)
@@ -88,7 +88,7 @@ class Ledger:
     # Secrets
 
     def new_family(self) -> int:
-        """A number for everything that one consent of a user leads to."""
+        """A number for all tokens that result from one consent of a user."""
         self._family += 1
         return self._family
 
@@ -104,7 +104,7 @@ class Ledger:
         family: int,
         lifetime_s: float | None,
     ) -> MintedToken:
-        """Write a secret down; this comes before anybody is told about it."""
+        """Record a secret, before it is sent anywhere."""
         now = self._wall()
         self._minted += 1
         token = MintedToken(
@@ -128,7 +128,7 @@ class Ledger:
 
     @property
     def last_minted(self) -> int:
-        """The ordinal of the youngest secret; 0 before the first."""
+        """The ordinal of the newest secret; 0 if there is none."""
         return self._minted
 
     def find(self, value: str, *kinds: Kind) -> MintedToken | None:
@@ -137,7 +137,7 @@ class Ledger:
         return token if token is not None and (not kinds or token.kind in kinds) else None
 
     def is_active(self, token: MintedToken) -> bool:
-        """Neither revoked nor past its time. A superseded access token lives on until it expires."""
+        """Neither revoked nor expired. A superseded access token is active until it expires."""
         spent = token.superseded and token.kind in ("refresh_token", "code")
         late = token.expires_at is not None and token.expires_at <= self._wall()
         return not (token.revoked or spent or late)
@@ -153,7 +153,7 @@ class Ledger:
             self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)
 
     def tokens(self, *, after: int, kind: Kind | None = None) -> tuple[list[MintedToken], int]:
-        """A page of secrets after an ordinal, and how many of those asked for are lost."""
+        """A page of secrets after an ordinal, and how many of them were discarded."""
         wanted = (token for token in _after(self._tokens, after) if kind in (None, token.kind))
         return list(islice(wanted, PAGE)), _lost(self._tokens, self._minted, after)
 
@@ -173,7 +173,7 @@ class Ledger:
 
 
 def _after(records: Mapping[int, Record], after: int) -> Iterator[Record]:
-    """Ordinals have no gaps, so the first one wanted is reached without a search."""
+    """The records after an ordinal; no search is needed because ordinals have no gaps."""
     if not records:
         return
     oldest = next(iter(records))

@@ -1,4 +1,4 @@
-"""One fake merchant: all of its state in one value, handed to every endpoint."""
+"""The state of one fake merchant, as one value that every endpoint gets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def build(
     entropy: random.Random,
     signer: Signer,
 ) -> Merchant:
-    """Put a merchant together. What is secret comes from `entropy` and `signer`, all else from the seed."""
+    """Build a merchant. Secrets come from `entropy` and `signer`, everything else from the seed."""
     looks = shape(seed=config.seed, base_url=base_url, paths=config.paths)
     clock = Clock(wall, config.clock_offset_s)
     ledger = Ledger(wall=wall)

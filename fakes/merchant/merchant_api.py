@@ -1,4 +1,4 @@
-"""What a merchant token opens: the user's orders, and who the user is."""
+"""The merchant API: the user's orders and userinfo, protected by a merchant token."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.fakes.merchant.records import JournalEntry, MintedToken
 
 
 async def orders(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """The orders of the user whom the token carries."""
+    """The orders of the token's user."""
     token = _bearer(merchant, request, entry)
     if token is None:
         return _challenge(merchant, request)
@@ -20,7 +20,7 @@ async def orders(merchant: Merchant, request: Request, entry: JournalEntry) -> R
 
 
 async def userinfo(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """OpenID Connect's claims about that user."""
+    """The OpenID Connect claims about that user."""
     token = _bearer(merchant, request, entry)
     user = merchant.accounts.find(token.login) if token else None
     if user is None:
@@ -29,7 +29,7 @@ async def userinfo(merchant: Merchant, request: Request, entry: JournalEntry) ->
 
 
 def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> MintedToken | None:
-    """The access token of the Authorization header, if it is good now."""
+    """The access token of the Authorization header, if it is active."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     token = merchant.ledger.find(value.strip(), "access_token") if scheme.lower() == "bearer" else None
     if token is None:
@@ -45,7 +45,7 @@ def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> Minted
 
 
 def _challenge(merchant: Merchant, request: Request) -> Response:
-    """401; a reason is given only to a request that carried credentials (RFC 6750, 3.1)."""
+    """401; with a reason only if the request had credentials (RFC 6750 section 3.1)."""
     reason = ', error="invalid_token"' if "authorization" in request.headers else ""
     headers = {"www-authenticate": f'Bearer realm="merchant"{reason}', **NO_STORE}
     return json_answer(merchant.shape, {"error": "unauthorized"}, status=401, headers=headers)

@@ -1,4 +1,4 @@
-"""Secrets are minted: random values in a form that the seed chooses, and JWTs that the merchant signs."""
+"""Creates secrets: random values in a form that the seed selects, and JWTs signed by the merchant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.fakes.merchant.shape import BASE64URL, Shape, choices
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signer:
-    """The merchant's own keys: RSA for ID tokens, OpenID Connect's default, and EC for access tokens."""
+    """The merchant's own keys: RSA for ID tokens (OpenID Connect's default), EC for access tokens."""
 
     rsa_key: rsa.RSAPrivateKey
     ec_key: ec.EllipticCurvePrivateKey
@@ -32,7 +32,7 @@ class Signer:
         return jwt.encode(claims, self.ec_key, "ES256", headers={"kid": self.ec_kid, "typ": "at+jwt"})
 
     def public_keys(self, shape: Shape) -> dict[str, Any]:
-        """The merchant's JWK Set, in an order of the seed's choice."""
+        """The merchant's JWK Set, in an order that the seed selects."""
         rsa_jwk = {**json.loads(RSAAlgorithm.to_jwk(self.rsa_key.public_key())), "alg": "RS256"}
         ec_jwk = {**json.loads(ECAlgorithm.to_jwk(self.ec_key.public_key())), "alg": "ES256"}
         keys = []
@@ -45,7 +45,7 @@ class Signer:
 
 
 def new_signer(seed: int) -> Signer:
-    """Fresh keys under the key IDs that the seed chooses."""
+    """New keys, with key IDs that the seed selects."""
     rng = choices(seed, "kid")
     return Signer(
         rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048),
@@ -56,7 +56,7 @@ def new_signer(seed: int) -> Signer:
 
 
 class Minter:
-    """Makes up values. How a value looks comes from the seed, what it is from `entropy`."""
+    """Creates random values. Their form comes from the seed, their content from `entropy`."""
 
     def __init__(self, shape: Shape, *, entropy: random.Random) -> None:
         self._shape = shape
@@ -73,5 +73,5 @@ class Minter:
 
 
 def left_half_hash(algorithm_hash: bytes) -> str:
-    """The `at_hash` of OpenID Connect, from the hash of an access token."""
+    """OpenID Connect's `at_hash`, from the hash of an access token."""
     return base64.urlsafe_b64encode(algorithm_hash[: len(algorithm_hash) // 2]).rstrip(b"=").decode()

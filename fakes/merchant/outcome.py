@@ -1,4 +1,4 @@
-"""What an outcome of a token request is, and the table of all of them."""
+"""Outcomes of token requests, and the table in which they are registered."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gateproof.fakes.merchant.shape import Shape
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """One token request that reached a script.
+    """One token request, for which a script selected an outcome.
 
-    `carry_out(rotate)` runs the grant and gives its honest answer. `gone` ends when the caller has hung up.
-    `sent` is the refresh token or the assertion that the request came with.
+    `carry_out(rotate)` runs the grant and returns its honest answer. `gone` returns when the caller has
+    closed the connection. `sent` is the refresh token or assertion of the request.
     """
 
     answer: Answer
@@ -30,7 +30,7 @@ class Call:
     sent: str = field(repr=False, default="")
 
     async def wait(self, seconds: float, opened: asyncio.Event | None = None) -> None:
-        """Wait, but no longer than the caller does, or than the gate is closed."""
+        """Wait until the time is over, the caller disconnects, or the gate opens."""
         watched: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.gone())]
         if opened is not None:
             watched.append(asyncio.ensure_future(opened.wait()))
@@ -47,7 +47,7 @@ PARAMETERS: dict[str, Takes] = {}
 
 
 def outcome(*, required: str = "", optional: str = "") -> Callable[[Outcome], Outcome]:
-    """Make a function known as an outcome under its own name."""
+    """Register a function as an outcome under its own name."""
 
     def register(function: Outcome) -> Outcome:
         name = getattr(function, "__name__", "")

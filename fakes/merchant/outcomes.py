@@ -1,7 +1,7 @@
-"""What can become of a token request: one function an outcome; odd answers have a module of their own.
+"""The outcomes of token requests, one function each; unusual answers are in odd_outcomes.py.
 
-Whatever an outcome changes, it changes before the answer fails: a merchant that rotates a refresh token and
-then breaks has rotated it all the same. A new outcome is one more function with `@outcome`.
+An outcome changes the merchant's state before its answer fails: if the merchant rotates a refresh token and
+then fails, the token is rotated. To add an outcome, add a function with `@outcome`.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ SLOW_S = 2.0
 
 @outcome()
 async def ok(call: Call) -> Response:
-    """The grant is carried out and honestly answered."""
+    """The grant is carried out, with an honest answer."""
     return call.carry_out(False)
 
 
 @outcome()
 async def reject(call: Call) -> Response:
-    """The assertion or refresh token is turned down for good."""
+    """The assertion or refresh token is rejected permanently."""
     return refusal_answer(call.shape, Refused("invalid_grant", "the merchant does not accept this grant"))
 
 
 @outcome(optional="status")
 async def turn_away(call: Call) -> Response:
-    """The caller itself is not known here, or may not do this."""
+    """The client is unknown, or not allowed to do this."""
     status = call.answer.status or 401
     error = "invalid_client" if status == 401 else "access_denied"
     return refusal_answer(call.shape, Refused(error, "the merchant does not deal with you", status=status))
@@ -45,13 +45,13 @@ async def turn_away(call: Call) -> Response:
 
 @outcome(optional="status retry_after_s as_date")
 async def server_error(call: Call) -> Response:
-    """Nothing was done, and the server says that it is at fault."""
+    """No grant; the answer is a server error."""
     return _broken(call)
 
 
 @outcome(optional="retry_after_s")
 async def too_many(call: Call) -> Response:
-    """Nothing was done, and the caller is asked to slow down."""
+    """No grant; 429 with Retry-After."""
     return Response(
         "slow down",
         429,
@@ -62,14 +62,14 @@ async def too_many(call: Call) -> Response:
 
 @outcome(optional="seconds")
 async def hang(call: Call) -> Response:
-    """Nothing was done, nothing is said, and in the end the connection is gone."""
+    """No grant and no answer; after a while the connection is reset."""
     await call.wait(call.answer.seconds or HANG_S)
     return Reset()
 
 
 @outcome(required="gate", optional="parties seconds")
 async def hold(call: Call) -> Response:
-    """The call waits at a gate, then goes on as if nothing had been."""
+    """The call waits at a gate, then is answered honestly."""
     opened = call.gates.arrive(call.answer.gate or "", call.answer.parties)
     await call.wait(call.answer.seconds or HANG_S, opened)
     return call.carry_out(False)
@@ -77,26 +77,26 @@ async def hold(call: Call) -> Response:
 
 @outcome(optional="seconds")
 async def slow(call: Call) -> Response:
-    """The honest answer comes late."""
+    """The honest answer, after a delay."""
     await call.wait(call.answer.seconds or SLOW_S)
     return call.carry_out(False)
 
 
 @outcome()
 async def html(_call: Call) -> Response:
-    """Nothing was done; a page meant for people comes with a 200."""
+    """No grant; 200 with an HTML page."""
     return Response("<!doctype html><title>Maintenance</title><h1>Be right back</h1>", media_type="text/html")
 
 
 @outcome()
 async def invalid_json(call: Call) -> Response:
-    """Nothing was done; what claims to be JSON breaks off."""
+    """No grant; truncated JSON."""
     return Response(b'{"access_token": "', headers={"content-type": call.shape.json_type, **NO_STORE})
 
 
 @outcome()
 async def wrong_shape(call: Call) -> Response:
-    """Nothing was done; the JSON is whole and every member has the wrong type."""
+    """No grant; valid JSON in which every member has the wrong type."""
     members = {
         "access_token": ["none"],
         "token_type": 7,
@@ -108,7 +108,7 @@ async def wrong_shape(call: Call) -> Response:
 
 @outcome()
 async def wrong_content_type(call: Call) -> Response:
-    """The grant is carried out; its answer is labelled as plain text."""
+    """The grant is carried out; its answer has the media type text/plain."""
     answer = call.carry_out(False)
     answer.headers["content-type"] = "text/plain"
     return answer
@@ -116,27 +116,27 @@ async def wrong_content_type(call: Call) -> Response:
 
 @outcome()
 async def reset(_call: Call) -> Response:
-    """Nothing was done, and the connection is reset."""
+    """No grant; the connection is reset."""
     return Reset()
 
 
 @outcome(optional="status retry_after_s")
 async def rotate_then_500(call: Call) -> Response:
-    """The grant is carried out, a refresh token rotated, and the answer is a server error."""
+    """The grant is carried out, with rotation of a refresh token; the answer is a server error."""
     call.carry_out(True)
     return _broken(call)
 
 
 @outcome()
 async def rotate_then_reset(call: Call) -> Response:
-    """The grant is carried out, a refresh token rotated, and the connection is reset."""
+    """The grant is carried out, with rotation of a refresh token; the connection is reset."""
     call.carry_out(True)
     return Reset()
 
 
 @outcome(optional="seconds")
 async def accept_then_hang(call: Call) -> Response:
-    """The grant is carried out, and the answer never comes."""
+    """The grant is carried out; there is no answer."""
     call.carry_out(False)
     await call.wait(call.answer.seconds or HANG_S)
     return Reset()
@@ -150,6 +150,6 @@ def _broken(call: Call) -> Response:
 
 
 def _retry_after(call: Call) -> str:
-    """When to come again, in one of the two forms that HTTP has for it."""
+    """Retry-After, as seconds or as a date."""
     seconds = 1 if call.answer.retry_after_s is None else call.answer.retry_after_s
     return formatdate(time.time() + seconds, usegmt=True) if call.answer.as_date else str(seconds)

@@ -1,4 +1,4 @@
-"""The pages that a person sees: one form, written the tidy or the sloppy way, both of which browsers read."""
+"""The HTML pages: a sign-in form, in tidy or sloppy HTML that browsers accept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE_HEADERS = {
 
 
 def sign_in_page(shape: Shape, ticket: str, *, message: str | None = None, status: int = 200) -> Response:
-    """The form: `username`, `password`, one submit button, and the ticket that binds it."""
+    """The form: `username`, `password`, one submit button, and the ticket as a hidden field."""
     page = shape.page
     url = shape.endpoints.sign_in
     action = escape(url if page.absolute_action else path_of(url))
@@ -33,7 +33,7 @@ def sign_in_page(shape: Shape, ticket: str, *, message: str | None = None, statu
 
 
 def problem_page(message: str) -> Response:
-    """A plain page for a request that cannot go back to the client."""
+    """An error page, for a request that cannot be redirected back to the client."""
     body = f"<!doctype html><title>Problem</title><p>{escape(message)}</p>"
     return Response(body, 400, PAGE_HEADERS, "text/html; charset=utf-8")
 
@@ -61,7 +61,7 @@ def _tidy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], messag
 
 
 def _sloppy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], message: str) -> str:
-    """Legal for every browser: upper case, values without quotes, end tags left out, no head."""
+    """HTML that every browser accepts: upper case, no quotes, no end tags, no head."""
     fields = "".join(
         f"<INPUT NAME='{escape(name)}' TYPE=hidden VALUE='{escape(value)}'>" for name, value in hidden
     )

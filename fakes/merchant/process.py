@@ -1,4 +1,4 @@
-"""A fake merchant runs as a process of its own and ends when its starter lets go."""
+"""Runs a fake merchant as a process, which ends when its stdin is closed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ STOP_TIMEOUT_S = 5.0
 
 
 class MerchantStartError(RuntimeError):
-    """The fake merchant did not come up; the text is what it said."""
+    """The fake merchant did not start; the text is its error message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantEndpoints:
-    """Where a gateway finds the merchant."""
+    """The merchant's addresses, for a gateway's configuration."""
 
     issuer: str
     authorization_endpoint: str
@@ -37,7 +37,7 @@ class MerchantEndpoints:
 
 
 class MerchantProcess:
-    """A running fake merchant. `stop` is bounded; leaving the `with` block stops it too."""
+    """A running fake merchant. `stop` takes a bounded time; leaving the `with` block stops it too."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], errors: IO[bytes], announced: dict[str, Any], token: str
@@ -54,7 +54,7 @@ class MerchantProcess:
         return self._process.pid
 
     def stop(self) -> None:
-        """Let go of it, and make sure that it is gone."""
+        """End the process."""
         self.admin.close()
         _end(self._process)
         self._errors.close()
@@ -70,14 +70,14 @@ class MerchantProcess:
 
 def start(config: MerchantConfig) -> MerchantProcess:
     """Start a fake merchant and wait until both of its ports are open."""
-    # Not a pipe: nobody reads it until the end, and a full pipe would stop the merchant.
+    # Not a pipe: it is read only at the end, and a full pipe would block the merchant.
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
     process = subprocess.Popen(
         [*PYTHON_MODULE, "gateproof.fakes.merchant"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,
-        # Ctrl-C at the terminal is the starter's to handle: it may still want to ask what happened.
+        # Ctrl-C must not end the merchant: its parent handles it and may still query the journal.
         process_group=0,
     )
     try:
@@ -96,7 +96,7 @@ def start(config: MerchantConfig) -> MerchantProcess:
 
 
 def _announcement(process: subprocess.Popen[bytes], config: MerchantConfig) -> dict[str, Any]:
-    """Hand the set-up over and wait for the one line that comes back."""
+    """Send the configuration and wait for the one line of the answer."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -107,14 +107,14 @@ def _announcement(process: subprocess.Popen[bytes], config: MerchantConfig) -> d
         process.stdin.flush()
         announced = json.loads(lines.get(timeout=START_TIMEOUT_S))
     except queue.Empty:
-        raise MerchantStartError(f"the fake merchant said nothing for {START_TIMEOUT_S:.0f} s") from None
+        raise MerchantStartError(f"the fake merchant did not start in {START_TIMEOUT_S:.0f} s") from None
     except (OSError, ValueError):
         raise MerchantStartError("the fake merchant ended before it was ready") from None
     return dict(announced)
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """End of stdin is the word to stop; what does not listen is killed."""
+    """Close stdin, which asks the process to stop; kill it if it does not."""
     for pipe in (process.stdin, process.stdout):
         with contextlib.suppress(OSError):
             if pipe is not None:

@@ -1,4 +1,4 @@
-"""Who signed this? A JWT is matched to the client meant, and to a key of that client's JWKS."""
+"""Finds the client of a JWT, and verifies the signature with that client's JWKS."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.key_sets import KeysUnreachableError
 from gateproof.fakes.merchant.merchant import Merchant
 
-# How many key sets are fetched at most to find the signer of a JWT that names no client.
+# The maximum number of key sets that are fetched for a JWT that names no client.
 SEARCH = 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recognised:
-    """A client, and what it asserted."""
+    """A client and its verified assertion."""
 
     client: Client
     verified: Verified
@@ -37,7 +37,7 @@ async def recognise(
     naming_claims: Iterable[str],
     indicators: frozenset[str] = frozenset(),
 ) -> Recognised:
-    """Verify a JWT against the client meant: the one given, else one it names, else one whose keys fit."""
+    """Verify a JWT for this client, or else the client that it names, or else one whose key fits."""
     arrived = merchant.key_sets.now()
     given = presented(token)
     meant = client or _named(merchant, given, naming_claims)
@@ -75,7 +75,7 @@ async def _signed_by(merchant: Merchant, given: Presented, client: Client, arriv
 async def _search(
     merchant: Merchant, given: Presented, arrived: float, indicators: frozenset[str]
 ) -> Recognised:
-    """Look through the clients of the indicator asked for, then through the others, the newest first."""
+    """Try the clients with the requested indicator, then the others, newest first."""
     clients = [client for client in merchant.clients.newest_first() if client.jwks_uri is not None]
     for asked_for in (True, False):
         group = [client for client in clients if (client.indicator in indicators) is asked_for]
@@ -88,7 +88,7 @@ async def _search(
 async def _signed_by_one_of(
     merchant: Merchant, given: Presented, clients: list[Client], arrived: float
 ) -> Recognised | None:
-    """Try the key sets at hand first: asking a gateway for many sets is slow."""
+    """Try the cached key sets first, because fetching many sets is slow."""
     for client in clients:
         proof = verified(given, merchant.key_sets.kept(client.jwks_uri or ""))
         if proof is not None:

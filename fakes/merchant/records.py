@@ -1,4 +1,4 @@
-"""What the fake merchant remembers, in the same words on both sides of the admin API."""
+"""The fake merchant's records, as both sides of the admin API use them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Form = Literal["opaque", "jwt"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MintedToken:
-    """A secret that the merchant made up.
+    """A secret that the merchant created.
 
-    Every character of an opaque value is random. Of a JWT only the signature and the `jti` are: its other
-    parts may look like any other JWT's.
+    Every character of an opaque value is random. In a JWT only the signature and the `jti` are; other parts
+    may be equal to those of another JWT.
     """
 
     ordinal: int
@@ -40,10 +40,9 @@ class MintedToken:
 
 @dataclass(kw_only=True, slots=True)
 class JournalEntry:
-    """One request that the merchant received; filled in as the request is understood.
+    """One received request; fields are set as it is processed.
 
-    A request that is being held or that hangs is already here, with no `status` yet; one whose connection was
-    reset never gets any.
+    A request that is held or hangs has no `status` yet; one whose connection was reset never has one.
     """
 
     ordinal: int
@@ -71,7 +70,7 @@ class JournalEntry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenState:
-    """What the merchant says about one of its tokens."""
+    """The state of a token at the merchant."""
 
     kind: Kind
     login: str
@@ -85,7 +84,7 @@ class TokenState:
         return cls(**{**raw, "actor": tuple(raw["actor"])})
 
 
-# A merchant tells of thousands of records: copying each value as deep as it goes would cost the most of it.
+# `dataclasses.asdict` copies deeply, which is too slow for thousands of records.
 _OF_A_TOKEN = tuple(member.name for member in fields(MintedToken))
 _OF_AN_ENTRY = tuple(member.name for member in fields(JournalEntry))
 
@@ -95,7 +94,7 @@ def _members(record: object, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def named_actors(act: Any, depth: int = 8) -> tuple[str, ...]:
-    """The agent as asserted in `act`: the string itself, or every string inside whatever was sent."""
+    """The agent asserted in `act`: the string itself, or every string inside an object or list."""
     if isinstance(act, str):
         return (act,)
     if depth == 0:

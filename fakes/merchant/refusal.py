@@ -1,10 +1,10 @@
-"""A request that the merchant's authorization server turns down, in the words of RFC 6749."""
+"""The error of RFC 6749 with which the authorization server refuses a request."""
 
 from __future__ import annotations
 
 
 class Refused(Exception):
-    """Carries the error code, and a description that quotes nothing from the request."""
+    """Has the error code, and a description without content of the request."""
 
     def __init__(self, error: str, description: str, *, status: int = 400) -> None:
         super().__init__(f"{error}: {description}")

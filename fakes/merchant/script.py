@@ -1,4 +1,4 @@
-"""A script says how the merchant behaves next towards one client, or one login at it."""
+"""A script sets how the merchant answers one client, or one login at it."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 TEN_YEARS_S = 10 * 365 * 24 * 3600
 LONGEST_WAIT_S = 600
-# What may become of expires_in.
+# Ways to change expires_in.
 LIFETIMES = ("missing", "zero", "text", "negative")
-# Standing behaviour is told in the words of the one who decides; a tape, in the words of what happens.
+# Other names of outcomes, for `provisioning` and `refresh` only.
 STANDING_WORDS = {"accept": "ok"}
 
 
 class ScriptError(ValueError):
-    """The script says something that cannot be carried out."""
+    """The script is invalid."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """One outcome with its parameters; what is None takes the outcome's own default."""
+    """One outcome with its parameters; None means the outcome's default."""
 
     outcome: str
     seconds: float | None = None
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Takes:
-    """Which parameters an outcome takes."""
+    """The parameters of an outcome."""
 
     required: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
@@ -47,10 +47,10 @@ class Takes:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Script:
-    """Standing behaviour, and a tape of answers that are used up first, one a call.
+    """Permanent answers, and a tape of answers for the next calls, which is used first.
 
-    `provisioning` and `refresh` act on the jwt-bearer and token-exchange grants and on the refresh_token
-    grant. The authorization_code grant signs users in and meets only the fields about tokens.
+    `provisioning` applies to the jwt-bearer and token-exchange grants, `refresh` to the refresh_token grant.
+    For the authorization_code grant only the fields about tokens apply.
     """
 
     provisioning: Answer = Answer(outcome="ok")
@@ -63,7 +63,7 @@ class Script:
 
 
 def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Script:
-    """Read a script, refusing every key, outcome and parameter that is not known."""
+    """Read a script; refuse unknown keys, outcomes and parameters."""
     _known("script field", raw, Script.__dataclass_fields__)
     fields: dict[str, Any] = dict(raw)
     for name in ("provisioning", "refresh"):

@@ -1,7 +1,7 @@
-"""The seed decides everything about the merchant that the standards leave to it.
+"""The properties of the merchant that the standards leave open; the seed selects them.
 
-A gateway that hard-codes a path, the length of a token or the order of a JSON object meets another one here.
-Equal seeds give equal choices; what is secret never comes from the seed.
+This finds gateways that hard-code a path, the length of a token or the order of a JSON object. Equal seeds
+give equal choices. Secrets never come from the seed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 WORDS = ("atlas", "brine", "cedar", "delta", "ember", "fjord", "grove", "harbor", "inlet", "juniper", "krill")
 BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 HEX = "0123456789abcdef"
-# The b64token of RFC 6750 may hold all of these, and end in `=`.
+# The characters of a b64token (RFC 6750), which may also end in `=`.
 B64TOKEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/"
 ALPHABETS = (BASE64URL, HEX, B64TOKEN)
 JSON_TYPES = ("application/json", "application/json;charset=UTF-8", 'application/json; charset="utf-8"')
@@ -23,7 +23,7 @@ JSON_TYPES = ("application/json", "application/json;charset=UTF-8", 'application
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoints:
-    """Where the merchant's endpoints are, as a gateway has to know them."""
+    """The URLs of the merchant's endpoints."""
 
     issuer: str
     authorization_endpoint: str
@@ -34,13 +34,13 @@ class Endpoints:
     sign_in: str
 
     def announced(self) -> dict[str, str]:
-        """The endpoints that are told outside; the page that the form posts to is not among them."""
+        """The public endpoints, without the page that the form is sent to."""
         return {name: getattr(self, name) for name in self.__slots__ if name != "sign_in"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenForm:
-    """What an opaque secret looks like."""
+    """The form of an opaque secret."""
 
     alphabet: str
     length: int
@@ -49,7 +49,7 @@ class TokenForm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Page:
-    """How the sign-in page is written."""
+    """The form of the sign-in page."""
 
     sloppy: bool
     button_element: bool
@@ -61,7 +61,7 @@ class Page:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
-    """The choices of one merchant."""
+    """All choices for one merchant."""
 
     seed: int
     endpoints: Endpoints
@@ -83,7 +83,7 @@ class Shape:
         return choices(self.seed, "access token form", client_id).random() < 0.4
 
     def token_form(self, kind: str, client_id: str, login: str, count: int) -> TokenForm:
-        """The form of the nth secret of a kind for a user at a client, whatever happens beside it."""
+        """The form of the nth secret of a kind for a user at a client, independent of all other secrets."""
         rng = choices(self.seed, "token form", kind, client_id, login, count)
         alphabet = rng.choice(ALPHABETS)
         shortest = 32 if alphabet is HEX else 24
@@ -92,7 +92,7 @@ class Shape:
         return TokenForm(alphabet=alphabet, length=length, padding=padding)
 
     def ordered(self, members: dict[str, object]) -> dict[str, object]:
-        """The same members in the order that the seed gives them."""
+        """The same members, in an order that the seed selects."""
         return dict(sorted(members.items(), key=lambda item: self._rank(item[0])))
 
     def _rank(self, name: str) -> bytes:
@@ -100,7 +100,7 @@ class Shape:
 
 
 def choices(seed: int, *about: object) -> random.Random:
-    """A source of choices of its own for every subject, so that one choice never moves another."""
+    """A separate random generator for each subject, so that choices are independent of each other."""
     return random.Random("/".join(map(str, (seed, *about))))  # noqa: S311 - nothing secret comes from it
 
 
@@ -138,7 +138,7 @@ def usual_endpoints(base_url: str) -> Endpoints:
 
 
 def seeded_endpoints(base_url: str, seed: int) -> Endpoints:
-    """Endpoints on unusual paths; in half of the seeds the issuer has a path of its own."""
+    """Endpoints with unusual paths; for half of the seeds the issuer has a path too."""
     rng = choices(seed, "paths")
     words = rng.sample(WORDS, k=8)
     numbered = [f"{word}-{rng.randrange(10, 1000)}" for word in words]

@@ -1,4 +1,4 @@
-"""The authorization endpoint and the sign-in form behind it."""
+"""The authorization endpoint and the sign-in form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
 async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """Take an authorization request, by GET or POST, and show the sign-in form."""
+    """Accept an authorization request, by GET or POST, and show the sign-in form."""
     try:
         if request.method == "POST":
             asked = await read_form(request)
@@ -58,7 +58,7 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
 
 
 async def show_form(merchant: Merchant, request: Request, _entry: JournalEntry) -> Response:
-    """The form on an address of its own, where the seed takes that detour."""
+    """The form at its own URL, if the seed selects a redirect to it."""
     try:
         ticket = single(read_parameters(request.scope["query_string"]), merchant.shape.page.ticket_name)
     except Refused as refused:
@@ -69,7 +69,7 @@ async def show_form(merchant: Merchant, request: Request, _entry: JournalEntry) 
 
 
 async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """Check login and password; the right ones send the browser back with a code."""
+    """Check login and password; if they are right, redirect the browser back with a code."""
     try:
         form = await read_form(request)
     except Refused as refused:
@@ -99,7 +99,7 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
 
 
 def _redirect_uri(redirect_uri: str | None) -> str:
-    """Any absolute URI will do."""
+    """Accept any absolute URI."""
     try:
         parts = urlsplit(redirect_uri or "")
     except ValueError:
@@ -120,7 +120,7 @@ def _check(asked: dict[str, list[str]]) -> None:
         if single(asked, unsupported) is not None:
             raise Refused(f"{unsupported}_not_supported", f"{unsupported} is not supported")
     if single(asked, "prompt") == "none":
-        raise Refused("login_required", "somebody has to sign in")
+        raise Refused("login_required", "the user has to sign in")
     challenge, method = single(asked, "code_challenge"), single(asked, "code_challenge_method")
     if method is not None and (challenge is None or method not in ("S256", "plain")):
         raise Refused(
@@ -129,7 +129,7 @@ def _check(asked: dict[str, list[str]]) -> None:
 
 
 def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: str | None) -> Response:
-    """Send the browser to the client. Every byte of `state` goes back as it came."""
+    """Redirect the browser to the client, with every byte of `state` unchanged."""
     if state is not None:
         result["state"] = state
     if merchant.shape.sends_iss:

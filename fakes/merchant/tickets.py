@@ -1,4 +1,4 @@
-"""A ticket carries an authorization request from the endpoint to the sign-in form and back."""
+"""A ticket connects an authorization request with its sign-in form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuthorizationRequest:
-    """What a gateway asked for when it sent the browser here."""
+    """The parameters of an authorization request."""
 
     client: Client
     redirect_uri: str
@@ -26,7 +26,7 @@ class AuthorizationRequest:
 
 
 class Tickets:
-    """Open sign-ins by the hidden value of their form; old ones are forgotten."""
+    """Open sign-ins by ticket, the hidden field of their form; old ones are discarded."""
 
     def __init__(self, *, minter: Minter, wall: Callable[[], float]) -> None:
         self._minter = minter

@@ -1,4 +1,4 @@
-"""The token endpoint establishes who asks, then lets the script have its say, then carries out the grant."""
+"""The token endpoint: identifies the client, applies the script's outcome, and carries out the grant."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ISSUED_TYPE = {"issued_token_type": "urn:ietf:params:oauth:token-type:access_tok
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """One token request, and the client that it names or proves to come from, if any."""
+class TokenRequest:
+    """One token request, and its client if it names or authenticates one."""
 
     merchant: Merchant
     request: Request
@@ -56,7 +56,7 @@ async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEnt
         if entry.grant is None or grant is None:
             error = "invalid_request" if entry.grant is None else "unsupported_grant_type"
             raise Refused(error, "grant_type is missing or unknown")
-        asked = Asked(merchant=merchant, request=request, entry=entry, form=form, client=client)
+        asked = TokenRequest(merchant=merchant, request=request, entry=entry, form=form, client=client)
         return await grant(asked)
     except Refused as refused:
         entry.error = f"{refused.error}: {refused.description}"
@@ -66,7 +66,7 @@ async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEnt
 async def _client(
     merchant: Merchant, request: Request, entry: JournalEntry, form: dict[str, list[str]]
 ) -> Client | None:
-    """The client that the request names; what it asserts about itself has to be true."""
+    """The client that the request names; a client assertion has to be valid."""
     status = merchant.shape.unknown_client_status
     if "authorization" in request.headers or "client_secret" in form:
         raise Refused("invalid_client", "clients authenticate by private_key_jwt or not at all", status=401)
@@ -86,7 +86,7 @@ async def _client(
     return known.client
 
 
-async def _authorization_code(asked: Asked) -> Response:
+async def _authorization_code(asked: TokenRequest) -> Response:
     merchant, entry = asked.merchant, asked.entry
     code = merchant.ledger.find(asked.field("code") or "", "code")
     if code is None or (asked.client is not None and asked.client.client_id != code.client_id):
@@ -102,20 +102,20 @@ async def _authorization_code(asked: Asked) -> Response:
     return token_answer(merchant.shape, issued, {})
 
 
-async def _jwt_bearer(asked: Asked) -> Response:
-    return await _vouched(asked, "assertion", {})
+async def _jwt_bearer(asked: TokenRequest) -> Response:
+    return await _asserted(asked, "assertion", {})
 
 
-async def _token_exchange(asked: Asked) -> Response:
-    return await _vouched(asked, "subject_token", ISSUED_TYPE)
+async def _token_exchange(asked: TokenRequest) -> Response:
+    return await _asserted(asked, "subject_token", ISSUED_TYPE)
 
 
-async def _vouched(asked: Asked, name: str, extra: dict[str, Any]) -> Response:
-    """Both grants in which the gateway vouches for a user by a JWT."""
+async def _asserted(asked: TokenRequest, name: str, extra: dict[str, Any]) -> Response:
+    """The two grants in which the gateway asserts a user by a JWT."""
     token = asked.field(name)
     if token is None:
         raise Refused("invalid_request", f"{name} is missing")
-    known = await _believe(asked, token, name)
+    known = await _verified(asked, token, name)
     claims, entry, merchant = known.verified.claims, asked.entry, asked.merchant
     login = claims.get("sub")
     merchant.ledger.belongs_to(entry, known.client.client_id)
@@ -126,14 +126,14 @@ async def _vouched(asked: Asked, name: str, extra: dict[str, Any]) -> Response:
     def carry_out(script: Script, _rotate: bool) -> Issued:
         user = merchant.accounts.find(entry.login or "")
         if user is None:
-            raise Refused("invalid_grant", "sub is no login of this merchant")
+            raise Refused("invalid_grant", "sub is not a login of this merchant")
         grantee = Grantee(client=known.client, user=user, act=entry.actor, scope=asked.field("scope"))
         return merchant.grants.provision(grantee, script)
 
     return await _by_script(asked, "provisioning", token, carry_out, extra)
 
 
-async def _believe(asked: Asked, token: str, name: str) -> Recognised:
+async def _verified(asked: TokenRequest, token: str, name: str) -> Recognised:
     indicators = frozenset(asked.form.get("resource", []) + asked.form.get("audience", []))
     try:
         return await recognise(
@@ -147,7 +147,7 @@ async def _believe(asked: Asked, token: str, name: str) -> Recognised:
         raise Refused("invalid_grant", f"{name}: {refused}") from None
 
 
-async def _refresh_token(asked: Asked) -> Response:
+async def _refresh_token(asked: TokenRequest) -> Response:
     merchant, entry = asked.merchant, asked.entry
     token = merchant.ledger.find(asked.field("refresh_token") or "", "refresh_token")
     if token is None or (asked.client is not None and asked.client.client_id != token.client_id):
@@ -163,9 +163,9 @@ async def _refresh_token(asked: Asked) -> Response:
 
 
 async def _by_script(
-    asked: Asked, step: Step, sent: str, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
+    asked: TokenRequest, step: Step, sent: str, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
 ) -> Response:
-    """Let the script decide what becomes of a grant that is in order so far."""
+    """Apply the outcome that the script selects to a valid grant."""
     merchant, entry = asked.merchant, asked.entry
     client_id = entry.client_id or ""
     answer = merchant.clients.next_answer(client_id, entry.login, step)
@@ -195,7 +195,7 @@ async def _by_script(
     return await OUTCOMES[answer.outcome](call)
 
 
-GrantHandler: TypeAlias = Callable[[Asked], Awaitable[Response]]
+GrantHandler: TypeAlias = Callable[[TokenRequest], Awaitable[Response]]
 GRANTS: dict[str, GrantHandler] = {
     "authorization_code": _authorization_code,
     "refresh_token": _refresh_token,

@@ -1,4 +1,4 @@
-"""The users whom the fake merchant knows from the start."""
+"""The fake merchant's default users."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BOB_PASSWORD = "bob-builds-small-boats"  # noqa: S105 - a published test passwor
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class User:
-    """Somebody with an account at the merchant."""
+    """A user with an account at the merchant."""
 
     name: str
     login: str

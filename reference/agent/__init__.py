@@ -1,1 +1,1 @@
-"""A small, honest agent: it reads a user's orders from a service that a gateway protects."""
+"""A small reference agent: it reads a user's orders from a service that a gateway protects."""

@@ -1,4 +1,4 @@
-"""One run: ask the service, get authorized where it wants that, and ask again."""
+"""One run of the agent: call the service, get authorized if it requires that, and call again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Agent:
         self._query: Query = {}
 
     def run(self) -> list[Any]:
-        """The orders; a service that refuses even fresh tokens ends it."""
+        """The orders; raises Failed if the service refuses fresh tokens, too."""
         policies, service = self._policies, self._settings.service_url
         tokens = self._state.tokens(service) if policies.keeps_tokens else None
         answer, fresh = self._operate(tokens), 0
@@ -59,7 +59,7 @@ class Agent:
         return self._policies.operate(self._settings, self._ask, self._policies.bearer(tokens))
 
     def _discovered(self, challenged: Answer) -> Endpoints:
-        """From the challenge to the metadata, and from there to the gateway's document."""
+        """Follows the challenge to the metadata, and these to the gateway's discovery document."""
         policies, service = self._policies, self._settings.service_url
         url = policies.metadata_url(challenged.headers_named("www-authenticate"), service)
         metadata = self._document("the service's metadata", url)
@@ -77,7 +77,7 @@ class Agent:
         return document
 
     def _client(self, endpoints: Endpoints) -> Client:
-        """This install's client: registered once, and kept."""
+        """The client of this install, which is registered once and stored."""
         policies, owner = self._policies, self._policies.client_of(endpoints)
         kept = self._state.client(owner) if policies.keeps_client else None
         if kept is not None:
@@ -95,7 +95,7 @@ class Agent:
         return self._kept(renewed) if renewed is not None else None
 
     def _authorized(self, endpoints: Endpoints) -> Tokens:
-        """Fresh tokens by the user's leave; after a refused code it starts over, a few times."""
+        """Fresh tokens by an authorization of the user; starts over a few times if a code is refused."""
         policies, client = self._policies, self._client(endpoints)
         answer = Answer(status=0)
         came = partial(self._tell, "redirect")
@@ -117,7 +117,7 @@ class Agent:
         return self._ask(again) if again is not None else answer
 
     def _consented(self, endpoints: Endpoints, client: Client, callback: Callback) -> ExchangeFacts:
-        """A code from the user's browser, with what it takes to exchange it."""
+        """A code from the user's browser, with everything for its exchange."""
         policies = self._policies
         for _ in range(policies.authorizations_without_code):
             attempt = policies.fresh_attempt(policies.octets)
@@ -140,7 +140,7 @@ class Agent:
                     query=query,
                 )
         raise Failed(
-            "no code came: sign in and approve, and if the agent has to be approved first, try later"
+            "received no code: sign in and approve; if an operator has to approve the agent, try again later"
         )
 
     def _kept(self, tokens: Tokens) -> Tokens:

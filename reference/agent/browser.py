@@ -1,4 +1,4 @@
-"""The user's browser, opened as any desktop program opens it."""
+"""Opens the user's browser, as a desktop program does."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.agent.wire import Failed
 
 
 def open_browser(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """Sends the user to the address; what comes back tells whether the browser is done."""
+    """Opens the URL; returns a function that tells whether the browser has ended."""
     if command is None:
         say(f"open this address in your browser: {url}")
         return lambda: False

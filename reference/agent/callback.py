@@ -1,4 +1,4 @@
-"""The HTTPS address to which the user's browser comes back."""
+"""The HTTPS server for the redirect URI."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gateproof.reference.agent.policy.authorization import Query
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Failed
 
-# A redirect may be on its way while the browser is already done with its work.
+# The redirect may arrive after the browser command has ended.
 AFTER_BROWSER_S = 2.0
 CLOSE = "You may close this window."
 _POLL_S = 0.05
 
 
 class Callback:
-    """Listens while its context lasts, and hands out the redirects in the order in which they come."""
+    """Listens inside its `with` block, and returns redirects in order of arrival."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Callback:
         except OSError as problem:
             raise Failed(f"cannot listen for the redirect: {problem.strerror}") from None
         self._server.daemon_threads = True
-        # A connection that never shakes hands must not hold up the next one.
+        # A connection without a TLS handshake must not block the next one.
         self._server.socket = tls.wrap_socket(
             self._server.socket, server_side=True, do_handshake_on_connect=False
         )
@@ -59,7 +59,7 @@ class Callback:
         self._server.server_close()
 
     def next(self, browser_is_done: Callable[[], bool], patience_s: float) -> Query | None:
-        """The next redirect; None when the user's patience ends, or the browser's work, before one comes."""
+        """The next redirect; None if the time is over or the browser has ended before one arrives."""
         left, left_alone = patience_s, AFTER_BROWSER_S
         while left > 0 and left_alone > 0:
             try:
@@ -95,6 +95,6 @@ class Callback:
                 self.wfile.write(body)
 
             def log_message(self, *arguments: object) -> None:
-                """Says nothing: what it would print has the code in it."""
+                """Logs nothing, because the path contains the code."""
 
         return Handler

@@ -1,4 +1,4 @@
-"""The command of the agent; everything comes from the environment."""
+"""The command line of the agent, which is configured by environment variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WRONG_USAGE = 2
 
 
 def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
-    """One run; the exit code is 0 for orders, 1 for a run that failed, 2 for wrong usage."""
+    """One run; the exit code is 0 for orders, 1 for a failed run, 2 for wrong usage."""
     if sys.argv[1:] if argv is None else argv:
         print("reference agent: takes no arguments, see docs/agent.md", file=sys.stderr)
         return _WRONG_USAGE

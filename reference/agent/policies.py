@@ -1,4 +1,4 @@
-"""Every decision of the agent in one value. Swap one, and the agent is wrong in just that way."""
+"""Every decision of the agent in one value. A defect replaces one of them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from gateproof.reference.agent.wire import Answer, Outgoing, Patience, followed,
 
 @dataclass(frozen=True, kw_only=True)
 class Policies:
-    """The honest decisions; each field is one of them."""
+    """The correct decisions, one for each field."""
 
-    # The way to the endpoints
+    # Discovery
     metadata_url: Callable[[Sequence[str], str], str] = discovery.metadata_url
     is_about: Callable[[Mapping[str, Any], str], bool] = discovery.is_about
     authorization_server: Callable[[Mapping[str, Any]], str] = discovery.authorization_server
@@ -33,7 +33,7 @@ class Policies:
     registration_record: Callable[[Settings], dict[str, Any]] = registration.registration_record
     registration_request: Callable[[Endpoints, dict[str, Any]], Outgoing] = registration.registration_request
     registered: Callable[[Answer], Client] = registration.registered
-    # To whom a client belongs: an install has one at each authorization server.
+    # An install has one client for each authorization server.
     client_of: Callable[[Endpoints], str] = lambda endpoints: endpoints.authorization_server
     keeps_client: bool = True
 
@@ -47,17 +47,17 @@ class Policies:
     open_browser: Callable[[str | None, str, Callable[[str], None]], Callable[[], bool]] = open_browser
     is_ours: Callable[[Query, Attempt], bool] = authorization.is_ours
     code_in: Callable[[Query, Endpoints], str] = authorization.code_in
-    # A redirect that is not ours ends the run, or is passed over.
+    # Whether a redirect that is not ours is ignored, or ends the run.
     waits_for_ours: bool = False
     user_patience_s: float = 20
-    # Held for approval, or declined: the user is told, and not asked again.
+    # How many authorizations may end without a code: if the agent is held or declined, the run ends.
     authorizations_without_code: int = 1
 
     # Exchange
     token_request: Callable[[exchange.ExchangeFacts], Outgoing] = exchange.token_request
     tokens_in: Callable[[Answer], dict[str, Any] | None] = exchange.tokens_in
     starts_over: Callable[[Answer], bool] = exchange.starts_over
-    # What is sent again, as it was, for a code that was refused: nothing.
+    # The request to repeat after a refused code: none.
     sent_again: Callable[[Outgoing, Answer], Outgoing | None] = lambda _asked, _answer: None
     exchanges_refused: int = 3
 
@@ -67,21 +67,21 @@ class Policies:
     orders_in: Callable[[Answer], list[Any] | None] = operation.orders_in
     worth_keeping: Callable[[operation.Tokens], dict[str, Any]] = operation.worth_keeping
     keeps_tokens: bool = True
-    # A kept token that is refused is renewed by the user; how else is open.
+    # How a refused stored token is renewed, before the user is asked: not at all.
     renewed: Callable[[operation.Ask, Endpoints, Client, operation.Tokens], dict[str, Any] | None] = (
         lambda _ask, _endpoints, _client, _tokens: None
     )
-    # How many fresh tokens a service may refuse before it is believed to refuse them all.
+    # How many fresh tokens a service may refuse before the run fails.
     fresh_tokens: int = 2
     exit_code_of_failure: int = 1
 
-    # What the user is told
+    # Output
     report: Callable[[Sequence[Any]], str] = operation.report
     told: Callable[[str, Mapping[str, Any]], str | None] = lambda _step, _facts: None
-    # What the browser shows at the end; without a page, whoever brought the redirect is hung up on.
+    # The page after the redirect; None closes the connection without an answer.
     page: Callable[[], str | None] = lambda: CLOSE
 
-    # How everybody is asked
+    # Requests
     patience: Patience = field(default_factory=Patience)
     may_ask: Callable[[str], bool] = may_ask
     followed: Callable[[Outgoing, Answer], Outgoing | None] = followed

@@ -1,4 +1,4 @@
-"""What the agent is told by its environment."""
+"""The settings of the agent, from environment variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.agent.wire import Failed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """Where the service is, where this install keeps its state, and how the user's browser comes back."""
+    """The service, the folder for this install's state, and the redirect URI."""
 
     service_url: str
     state_dir: Path
@@ -24,7 +24,7 @@ class Settings:
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """All that is missing is named at once."""
+    """Reads the settings; an error names all missing variables."""
     needed = ("SERVICE_URL", "STATE_DIR", "CALLBACK_URL", "SCOPES", "TLS_CERT_FILE", "TLS_KEY_FILE")
     told = {name: environ.get(f"GATEPROOF_{name}", "") for name in needed}
     missing = [f"GATEPROOF_{name}" for name, value in told.items() if not value]

@@ -1,4 +1,4 @@
-"""What an install keeps between runs: its client at each authorization server, and its token."""
+"""The stored state of an install: its client at each authorization server, and its tokens."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _CLIENTS, _TOKENS = "clients.json", "tokens.json"
 
 
 class State:
-    """Files that only their owner may read; one that cannot be read is as good as none."""
+    """Files that only their owner may read; an unreadable file counts as missing."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def client(self, authorization_server: str) -> Client | None:
-        """The client of this install; a secret is for the server that issued it and for no other."""
+        """The client at this authorization server; its secret is never sent to another one."""
         found = self._read(_CLIENTS).get(authorization_server)
         try:
             return Client(**found) if isinstance(found, dict) else None
@@ -51,7 +51,7 @@ class State:
         return found if isinstance(found, dict) else {}
 
     def _write(self, name: str, document: Mapping[str, Any]) -> None:
-        """Whoever reads meanwhile sees the old file or the new one."""
+        """Replaces the file atomically."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._folder / f"{name}.new"
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

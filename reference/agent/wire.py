@@ -1,4 +1,4 @@
-"""What goes out to service and gateway, what comes back, and how it is sent: over TLS, and no further."""
+"""Requests and answers of the agent, and the HTTP client, which uses TLS and follows no redirects."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ FORM = "application/x-www-form-urlencoded"
 
 
 class Failed(Exception):
-    """The run ends here; the text is for the user, and holds no credential."""
+    """The run has failed; the text is for the user and contains no credentials."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outgoing:
-    """A request; its headers and body may hold credentials."""
+    """A request; its headers and body may contain credentials."""
 
     method: str
     url: str
@@ -31,7 +31,7 @@ class Outgoing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What came back; header names are in lower case."""
+    """An answer; header names are in lower case."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -41,7 +41,7 @@ class Answer:
         return [value for key, value in self.headers if key == name]
 
     def document(self) -> dict[str, Any]:
-        """The JSON object in the body; empty where there is none."""
+        """The JSON object in the body; empty if there is none."""
         try:
             found = json.loads(self.body.decode())
         except (ValueError, RecursionError):
@@ -51,13 +51,13 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patience:
-    """How long one answer may take."""
+    """The time limit for an answer."""
 
     answer_s: float = 10
 
 
 class Client:
-    """Asks one thing at a time; a redirect is an answer like any other."""
+    """Sends requests one at a time; does not follow redirects unless `followed` says so."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Client:
         self._followed = followed
 
     def ask(self, asked: Outgoing) -> Answer:
-        """The answer, whatever its status; no answer ends the run."""
+        """The answer, with any status; raises Failed without an answer."""
         for _ in range(MOST_HOPS):
             answer = self._once(asked)
             further = self._followed(asked, answer)
@@ -112,33 +112,33 @@ class Client:
 
 
 def may_ask(url: str) -> bool:
-    """Everything goes over TLS: also what asks for a document decides where credentials go."""
+    """Only https, also for documents, because they decide where credentials are sent."""
     return url.lower().startswith("https://")
 
 
 def trusted(_url: str, trust: ssl.SSLContext) -> ssl.SSLContext:
-    """Certificates are verified, whoever shows them."""
+    """The trust settings for a URL: certificates are always verified."""
     return trust
 
 
 def followed(_asked: Outgoing, _answer: Answer) -> Outgoing | None:
-    """No redirect is followed: what is meant for one party is for no other."""
+    """The next request after a redirect: none, because a request is meant for one party only."""
     return None
 
 
 def form(url: str, fields: Mapping[str, str], **headers: str) -> Outgoing:
-    """A POST of a form."""
+    """A POST request with a form."""
     said = {"Content-Type": FORM, "Accept": "application/json", **headers}
     return Outgoing(method="POST", url=url, headers=said, body=urlencode(fields).encode())
 
 
 def with_query(url: str, query: Mapping[str, str]) -> str:
-    """The address with these parameters, spaces written %20; a query that it had stays."""
+    """The URL with these parameters added to its query; spaces are encoded as %20."""
     added = urlencode(query, quote_via=quote)
     return f"{url}{'&' if urlsplit(url).query else '?'}{added}"
 
 
 def redirected(asked: Outgoing, answer: Answer) -> str | None:
-    """Where a redirect points to."""
+    """The target of a redirect; None for another answer."""
     location = next(iter(answer.headers_named("location")), None)
     return urljoin(asked.url, location) if location and 300 <= answer.status < 400 else None

@@ -1,1 +1,1 @@
-"""The whole gateway of the specification, in memory: honest, readable, safe under concurrency."""
+"""The reference gateway: all of the specification, in memory."""

@@ -1,4 +1,4 @@
-"""`python -m gateproof.reference.gateway` serves the honest gateway."""
+"""`python -m gateproof.reference.gateway` serves the gateway."""
 
 import sys
 

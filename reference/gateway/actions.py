@@ -1,4 +1,4 @@
-"""What a person would do in the Console, as actions that change the store."""
+"""The actions of Console and control endpoint, which change the store."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def create_resource(gateway: Gateway, arguments: Arguments) -> JsonObject:
 
 
 def create_proxy_client(gateway: Gateway, arguments: Arguments) -> JsonObject:
-    """The secret is in this answer and nowhere else."""
+    """The only answer that contains the secret."""
     project = _project(gateway, arguments)
     arguments.done()
     secret = gateway.ids.secret()
@@ -163,7 +163,7 @@ def _project(gateway: Gateway, arguments: Arguments) -> Project:
 def _agent(gateway: Gateway, arguments: Arguments) -> str:
     agent_id = arguments.text("client_id")
     if agent_id not in gateway.store.agents:
-        raise WrongArgument("client_id: no agent is registered under it")
+        raise WrongArgument("client_id: there is no such agent")
     return agent_id
 
 
@@ -174,7 +174,7 @@ def _agent_policy(value: str) -> AgentPolicy:
 
 
 def _merchant(members: Arguments, usual_client_id: str) -> MerchantPlace:
-    """Unless the merchant knows the gateway by another name, it goes by the Resource's own address."""
+    """The merchant; by default the gateway's client ID there is the Resource's authorization server URL."""
     place = MerchantPlace(
         issuer=members.text("issuer"),
         authorization_endpoint=members.text("authorization_endpoint"),

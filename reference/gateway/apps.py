@@ -1,4 +1,4 @@
-"""The gateway's ASGI applications: base and core, and the control beside them."""
+"""The gateway's ASGI applications: base, core and control."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gateproof.reference.web import json_answer
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Apps:
-    """What to serve; on a shared origin `base` answers for the core as well."""
+    """The applications; on a shared origin both have all routes."""
 
     gateway: Gateway
     base: ASGIApp
@@ -47,7 +47,7 @@ def create_apps(
     connecting: Connect = connect,
     echo_log: bool = False,
 ) -> Apps:
-    """A gateway of its own, with nothing in it. Policies other than the honest ones make it a wrong one."""
+    """An empty gateway. With other policies it has a defect, or is a variant."""
     gateway = build(
         base_url=base_url,
         core_url=core_url,
@@ -61,14 +61,14 @@ def create_apps(
     shared = same_origin(base_url, core_url)
     return Apps(
         gateway=gateway,
-        # The core's few fixed paths come first: a base route has a Resource ID in front.
+        # The core's fixed paths come first, because base routes start with a Resource ID.
         base=_app(gateway, [*core, *base] if shared else base),
         core=_app(gateway, [*core, *base] if shared else core),
     )
 
 
 def control_app(gateway: Gateway, *, path: str = "/control", token: str | None = None) -> ASGIApp:
-    """The Console's actions at one path; it answers for nobody who lacks the token, if there is one."""
+    """The control endpoint, protected by a token if one is given."""
     route = Route(path or "/", control(gateway, token), methods=["POST"])
     return Starlette(routes=[route], exception_handlers=HANDLERS)
 
@@ -87,7 +87,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
         Route(f"{prefix}/api/register", registration.register(gateway), methods=["POST"]),
         Route(f"{prefix}/api/credentials/token", redeem(gateway), methods=["POST"]),
         Route(f"{own}{well_known}", discovery, methods=["GET"]),
-        # RFC 8414 puts the well-known part first; clients of the MCP family look there.
+        # With the well-known part first, as in RFC 8414; MCP clients use these URLs.
         Route(f"{oauth}{own}", discovery, methods=["GET"]),
         Route(f"{well_known}{own}", discovery, methods=["GET"]),
         Route(f"{own}/jwks", metadata.resource_key_set(gateway), methods=["GET"]),
@@ -117,7 +117,7 @@ HANDLERS = {HTTPException: _refused, Exception: _refused}
 
 def _app(gateway: Gateway, routes: Sequence[Route]) -> ASGIApp:
     app = Starlette(routes=routes, exception_handlers=HANDLERS)
-    # `/x/` is not `/x`, and a redirect would carry what was sent to it along.
+    # No redirect from `/x/` to `/x`, which would pass credentials on.
     app.router.redirect_slashes = False
     inner = gateway.policies.around(app, gateway)
     return RequestLog(inner, log=gateway.log, policies=gateway.policies, store=gateway.store)

@@ -1,4 +1,4 @@
-"""Arguments of control actions are read strictly; what is wrong is said in one sentence."""
+"""Strict reading of the arguments of control actions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 
 class WrongArgument(ValueError):
-    """One sentence that names the argument; it quotes no value."""
+    """An argument is wrong; the text names it and contains no value."""
 
 
 class Arguments:
-    """The members of one JSON object, taken one by one; `done` complains about those nobody took."""
+    """The members of a JSON object, which are taken one by one; `done` refuses the remaining ones."""
 
     def __init__(self, members: Mapping[str, Any], where: str = "") -> None:
         self._members = dict(members)

@@ -1,4 +1,4 @@
-"""The gateway's own clock: the wall's, and whatever it was moved forward by."""
+"""The gateway's clock: real time plus an offset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Clock:
-    """Every time in the gateway comes from here, so that moving it moves everything."""
+    """The only source of time in the gateway."""
 
     def __init__(self, wall: Callable[[], float] = time.time) -> None:
         self._wall = wall
@@ -17,7 +17,7 @@ class Clock:
         return self._wall() + self.offset_s
 
     def advance(self, seconds: float) -> None:
-        """Move forward; a clock that could go back would bring expired tokens back to life."""
+        """Moves forward only; moving back would make expired tokens valid again."""
         if seconds < 0:
             raise ValueError("a clock does not go backwards")
         self.offset_s += seconds

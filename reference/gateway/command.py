@@ -1,4 +1,4 @@
-"""The command line of the reference gateway: parse the addresses, serve until told to stop."""
+"""The command line of the reference gateway."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gateproof.reference.serving import NotServed, Origin, loopback_url, run, se
 
 TOKEN_VARIABLE = "GATEPROOF_CONTROL_TOKEN"  # noqa: S105 - the name of a variable, not what is in it
 PASSWORD_VARIABLE = "GATEPROOF_OPERATOR_PASSWORD"  # noqa: S105 - the same
-# Nothing slows a guesser down here, so the password is one that nobody guesses.
+# There is no rate limit for sign-ins, so the password has to be long.
 SHORTEST_PASSWORD = 16
 
 
 def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
-    """Serve a gateway; the exit code is 0 after a stop, 2 for wrong usage, 98 for a taken port."""
+    """Serves a gateway; the exit code is 0 after a stop, 2 for wrong usage, 98 for a taken port."""
     given = _parser().parse_args(argv)
     try:
         apps, origins = _apps(given, policies)
@@ -44,7 +44,7 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
     base_url, core_url = loopback_url(given.base_url), loopback_url(given.core_url)
     control_url = loopback_url(given.control_url) if given.control_url else None
     if control_url and any(same_origin(control_url, url) for url in (base_url, core_url)):
-        raise NotServed("the control needs an origin of its own")
+        raise NotServed("the control needs its own origin")
     apps = create_apps(
         base_url=base_url,
         core_url=core_url,
@@ -64,17 +64,17 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
 
 
 def _console(apps: Apps, url: str, taken: Sequence[str]) -> Origin:
-    # Most gateways are started without a Console, and start sooner without loading it.
+    # Imported only if needed, to start faster.
     from gateproof.reference.gateway.console.app import console_app  # noqa: PLC0415
     from gateproof.reference.gateway.console.signing_in import operator_with  # noqa: PLC0415
 
     password = os.environ.get(PASSWORD_VARIABLE, "")
     parts = urlsplit(url)
     if parts.scheme != "https" or parts.path or any(same_origin(url, each) for each in taken):
-        raise NotServed("the Console needs an https origin of its own: browsers keep its cookie for no other")
+        raise NotServed("the Console needs its own https origin, because of its cookie")
     if len(password) < SHORTEST_PASSWORD:
         raise NotServed(
-            f"the Console needs a password of {SHORTEST_PASSWORD} characters: ${PASSWORD_VARIABLE}"
+            f"the Console needs a password of {SHORTEST_PASSWORD} characters or more: set {PASSWORD_VARIABLE}"
         )
     app = console_app(apps.gateway, console_url=url, operator=operator_with(password))
     return Origin(app=app, url=url)

@@ -1,6 +1,6 @@
-"""What happened around sign-ins and merchant tokens: for an operator who wonders why a redemption is a 404.
+"""Events of sign-ins and merchant tokens, which show an operator why a redemption is a 404.
 
-No credential gets in here: an event says who, where and what became of it.
+Events contain no credentials.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ What = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Event:
-    """One thing that happened to one user at one Resource."""
+    """One event of one user at one Resource."""
 
     at: float
     what: What
@@ -36,7 +36,7 @@ class Event:
 
 
 class Events:
-    """The latest events, the oldest first."""
+    """The latest events, oldest first."""
 
     def __init__(self) -> None:
         self._latest: deque[Event] = deque(maxlen=MOST_EVENTS)

@@ -1,4 +1,4 @@
-"""One gateway: its addresses, its decisions, its memory, and what it reaches the world with."""
+"""One gateway: its addresses, policies, store and clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.ids import Ids
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gateway:
-    """The parts of a gateway, handed to every handler."""
+    """The parts of a gateway, as every handler gets them."""
 
     base_url: str
     core_url: str
@@ -48,7 +48,7 @@ def build(
     log: Logbook,
     connecting: Connect = connect,
 ) -> Gateway:
-    """Put an empty gateway together."""
+    """Builds an empty gateway."""
     store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
     merchants = Merchants(connecting, limits=policies.merchant_limits, note=log.write)
     made_by = policies.vault_at_work or Vault

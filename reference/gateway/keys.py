@@ -1,4 +1,4 @@
-"""Signing keys, and the ring that remembers those rotated out."""
+"""Signing keys, and the key ring with the retired ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey | ed25519.Ed25519Pri
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SigningKey:
-    """One key pair with its name, and the only algorithm that it is used with."""
+    """One key pair with its key ID and algorithm."""
 
     kid: str
     private: PrivateKey = field(repr=False)
@@ -25,7 +25,7 @@ class SigningKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetiredKey:
-    """A key that signs no more, while what it signed is still in use."""
+    """A key that does not sign any more, while its tokens are still valid."""
 
     key: SigningKey
     retired_at: float
@@ -33,7 +33,7 @@ class RetiredKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyRing:
-    """The key that signs now, and those that did before."""
+    """The current key and the retired keys."""
 
     current: SigningKey
     retired: tuple[RetiredKey, ...] = ()
@@ -49,5 +49,5 @@ def rotated(ring: KeyRing, key: SigningKey, now: float) -> KeyRing:
 
 
 def signed(key: SigningKey, claims: dict[str, Any], typ: str) -> str:
-    """A compact JWT under this key."""
+    """A compact JWT, signed with this key."""
     return jwt.encode(claims, key.private, key.algorithm, headers={"kid": key.kid, "typ": typ})

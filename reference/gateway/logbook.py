@@ -1,4 +1,4 @@
-"""One line a request and a few about the merchant; what could be a secret never gets in here."""
+"""The log: one line for each request, and some about the merchant; it contains no secrets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_LINES = 100_000
 
 
 class Logbook:
-    """Lines go to stdout, and are kept until the control asks for them."""
+    """Lines go to stdout, and are kept until the control action `logs` reads them."""
 
     def __init__(self, *, echo: bool) -> None:
         self._echo = echo
@@ -32,7 +32,7 @@ class Logbook:
 
 
 class RequestLog:
-    """Logs method, path and status of every request, and the type of an error that nobody expected."""
+    """Logs method, path and status of every request, and the type of unexpected errors."""
 
     def __init__(self, app: ASGIApp, *, log: Logbook, policies: Policies, store: Store) -> None:
         self._app = app
@@ -54,12 +54,12 @@ class RequestLog:
             await self._app(scope, receive, noting)
         except ClientDisconnect:
             trouble = " the client went away"
-        except Exception as error:  # noqa: BLE001 - its text may quote the request, so only its type is told
+        except Exception as error:  # noqa: BLE001 - only the type, because the text may quote the request
             trouble = f" {type(error).__name__} in {_place(error)}"
         self._log.write(f"{scope['method']} {self._path(scope)} {status or '-'}{trouble}")
 
     def _path(self, scope: Scope) -> str:
-        """A path that no route knows, or that names no Resource of ours, may hold anything."""
+        """The path, unless it is unknown or has an unknown Resource ID: then it could contain secrets."""
         if "endpoint" not in scope:
             return "(no such path)"
         resource_id = scope.get("path_params", {}).get("resource_id")

@@ -1,4 +1,4 @@
-"""The gateway as a client of merchants: bounded in time and size, and it follows nobody anywhere."""
+"""The gateway's HTTP client for merchants: limited in time and size, without redirects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Connect = Callable[[str | None], httpx.AsyncClient]
 
 
 def connect(ca_file: str | None) -> httpx.AsyncClient:
-    """A client that trusts this CA and none of the settings in the environment."""
+    """A client that trusts this CA and ignores proxy settings in the environment."""
     return httpx.AsyncClient(
         verify=ssl.create_default_context(cafile=ca_file),
         trust_env=False,
@@ -33,7 +33,7 @@ def connect(ca_file: str | None) -> httpx.AsyncClient:
 
 
 class Merchants:
-    """One connection pool a CA; the TLS context is the expensive part of it."""
+    """One connection pool for each CA, because a TLS context is expensive."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Merchants:
         self._keys: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
-        """One request to the token endpoint; every trouble on the way is an answer without a status."""
+        """One request to the token endpoint; every failure is an answer without a status."""
         answer = await self._request(merchant.ca_file, "POST", merchant.token_endpoint, form)
         if answer.trouble is not None:
             self._note(f"no answer of the merchant to {merchant.client_id}: {answer.trouble}")
         return answer
 
     async def verified_id_token(self, merchant: MerchantPlace, token: str) -> dict[str, Any] | None:
-        """The claims of an ID token that a key of the merchant's key set signed."""
+        """The claims of an ID token with a valid signature of the merchant; else None."""
         try:
             header = jwt.get_unverified_header(token)
         except (jwt.PyJWTError, ValueError):
@@ -68,14 +68,14 @@ class Merchants:
         return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
 
     async def described(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
-        """What an issuer's discovery document says; None when there is none, or one of somebody else."""
+        """The discovery document of an issuer; None if there is none, or it has another issuer."""
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         answer = await self._request(ca_file, "GET", url, None)
         document = answer.document if answer.status == 200 else None
         return document if document is not None and document.get("issuer") == issuer else None
 
     def trust(self, ca_file: str | None) -> None:
-        """Load a CA file now, so that a wrong one is noticed when it is named."""
+        """Loads a CA file now, to detect a wrong file at once."""
         self._client(ca_file)
 
     async def aclose(self) -> None:
@@ -102,7 +102,7 @@ class Merchants:
     async def _request(
         self, ca_file: str | None, method: str, url: str, form: dict[str, str] | None
     ) -> MerchantAnswer:
-        """The body is taken as it comes: what was not asked for compressed could be any size unpacked."""
+        """Refuses compressed bodies, which could be of any size after decompression."""
         body = bytearray()
         try:
             async with (
@@ -134,7 +134,7 @@ class Merchants:
 
 
 def _trouble(error: Exception) -> Trouble:
-    """In a word; a library's text could quote what was sent."""
+    """The kind of failure; the library's text could contain what was sent."""
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return "late"
     cause: BaseException | None = error

@@ -1,4 +1,4 @@
-"""The gateway's few pages: plain HTML without scripts, styles or anything from elsewhere."""
+"""The gateway's pages: plain HTML without scripts, styles and external content."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SWITCH = """<form method="post" action="{action}">
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApprovePageFacts:
-    """What the user is asked; the ticket binds the answer to this sign-in."""
+    """The content of the approve page; the ticket binds the decision to this sign-in."""
 
     agent: Agent
     domain: str
@@ -54,7 +54,7 @@ class ApprovePageFacts:
     may_switch: bool
 
     def escaped(self) -> dict[str, str]:
-        """Everything that a page shows, safe to stand in HTML."""
+        """The values, escaped for HTML."""
         values = {
             "user": self.person.preferred_username,
             "name": self.agent.name,
@@ -67,7 +67,7 @@ class ApprovePageFacts:
 
 
 def approve_page(facts: ApprovePageFacts) -> str:
-    """The user is asked about this agent."""
+    """The page on which the user approves or denies an agent."""
     escaped = facts.escaped()
     forms = APPROVE + (SWITCH if facts.may_switch else "")
     return _page("Approve this agent?", forms.format(**escaped))

@@ -1,4 +1,4 @@
-"""Every decision of the gateway in one value. Swap one, and the gateway is wrong in just that way."""
+"""Every decision of the gateway in one value. A defect or variant replaces one of them."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ SpendCode = Callable[
 
 @dataclass(frozen=True, kw_only=True)
 class Policies:
-    """The honest decisions; each field is one of them."""
+    """The correct decisions, one for each field."""
 
     # Discovery and key sets
     issuer: Callable[[str], str] = discovery.issuer
@@ -116,7 +116,7 @@ class Policies:
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
-    # What a Pending agent is in for, the user reads on a page.
+    # Whether a Pending agent gets a redirect with an error; else the user sees a page.
     pending_is_told_to_the_agent: bool = False
     decided: Callable[[str], Decision] = authorization.decided
     approve_page: Callable[[ApprovePageFacts], str] = approve_page
@@ -125,7 +125,7 @@ class Policies:
     error_redirect: Callable[[str, str, str, str, str], str] = authorization.error_redirect
     new_code: Callable[[Ids], str] = lambda ids: ids.secret()
     redirect_status: int = 302
-    # What goes along with a code beside the address that carries it: nothing.
+    # More headers for the redirect with a code: none.
     code_headers: Callable[[str], Mapping[str, str]] = lambda _code: {}
     page_headers: Mapping[str, str] = field(default_factory=lambda: PAGE_HEADERS)
 
@@ -192,7 +192,7 @@ class Policies:
     merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
-    # The merchant token comes before the code; with a delay the code is first, and provisioning comes later.
+    # None: the merchant token is fetched before the code is issued. Else it is fetched so much later.
     provisioning_delay_s: float | None = None
     provisioning_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.provisioning_verdict
     refresh_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.refresh_verdict
@@ -206,10 +206,10 @@ class Policies:
     user_assertion: Callable[[Grant, Agent, Resource, str, float], dict[str, Any]] = vault.user_assertion
     client_assertion: Callable[[Resource, str, float], dict[str, Any]] = vault.client_assertion
 
-    # The transport, and what goes around every endpoint
+    # The transport, and a wrapper for every endpoint
     oldest_tls: ssl.TLSVersion = ssl.TLSVersion.TLSv1_2
     listen: Listen = listen
-    # The second argument is the gateway that these are the policies of.
+    # The second argument is the gateway with these policies.
     around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _gateway: app
 
     # The log

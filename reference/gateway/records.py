@@ -1,4 +1,4 @@
-"""What the gateway remembers. Credentials that it issued stand here as fingerprints only."""
+"""The gateway's records. Issued credentials are stored as fingerprints only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Decision = Literal["approve", "switch", "deny"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """Holds Resources, Proxy clients and the agent policy."""
+    """A Project with its agent policy."""
 
     id: str
     name: str
@@ -23,7 +23,7 @@ class Project:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantPlace:
-    """Where a Resource's merchant is, and what the gateway calls itself there."""
+    """The endpoints of a Resource's merchant, and the gateway's client ID there."""
 
     issuer: str
     authorization_endpoint: str
@@ -37,7 +37,7 @@ class MerchantPlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Resource:
-    """A Token exchange Resource; its own key signs what the gateway asserts to the merchant."""
+    """A Token exchange Resource; its key signs the gateway's assertions to the merchant."""
 
     id: str
     project_id: str
@@ -59,7 +59,7 @@ class ProxyClient:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProxyToken:
-    """A Proxy token that was handed out."""
+    """An issued Proxy token."""
 
     client_id: str
     project_id: str
@@ -83,7 +83,7 @@ class Agent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuthorizationRequest:
-    """An authorization request that passed every check."""
+    """A valid authorization request."""
 
     client_id: str
     redirect_uri: str
@@ -95,7 +95,7 @@ class AuthorizationRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
-    """The user as the merchant's identity provider names them."""
+    """The user, from the merchant's ID token."""
 
     login_id: str
     preferred_username: str
@@ -118,7 +118,7 @@ class SignIn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grant:
-    """What one approval gave one agent; revoking it ends every token that came of it."""
+    """The result of one approval; revoking it ends all of its tokens."""
 
     id: str
     agent_id: str
@@ -133,7 +133,7 @@ class Grant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Code:
-    """An authorization code that was handed out."""
+    """An issued authorization code."""
 
     grant_id: str
     agent_id: str
@@ -145,7 +145,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefreshToken:
-    """An agent's refresh token that was handed out."""
+    """An issued refresh token of an agent."""
 
     grant_id: str
     agent_id: str
@@ -155,7 +155,7 @@ class RefreshToken:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VaultKey:
-    """Whose merchant token it is."""
+    """The key of a cached merchant token."""
 
     project_id: str
     sub: str
@@ -165,7 +165,7 @@ class VaultKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VaultEntry:
-    """A cached merchant token. This is the one secret that the gateway has to keep as it is."""
+    """A cached merchant token, the only secret that the gateway stores in plain text."""
 
     access_token: str = field(repr=False)
     refresh_token: str | None = field(repr=False)

@@ -1,6 +1,6 @@
-"""Everything that the gateway remembers, in plain dictionaries.
+"""The gateway's data, in dictionaries.
 
-Nothing in here awaits: between two awaits of a handler, what was read is still true.
+Nothing here awaits, so data does not change between two awaits of a handler.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MOST_ENTRIES = 100_000
 
 
 class Expiring(Generic[Value]):
-    """A table whose rows are dropped some time after they stopped to matter.
+    """A table whose rows are removed after a fixed time.
 
-    Rows of one table live equally long, so the oldest row is always the next to go.
+    All rows of a table have the same lifetime, so the oldest row is always the first to expire.
     """
 
     def __init__(self, *, keep_s: float, most: int = MOST_ENTRIES) -> None:
@@ -58,7 +58,7 @@ class Expiring(Generic[Value]):
         self._rows[key] = (self._rows[key][0], value)
 
     def take(self, key: str) -> Value | None:
-        """Read a row and drop it in one step: whoever comes second finds nothing."""
+        """Reads and removes a row in one step, so that it can be taken only once."""
         row = self._rows.pop(key, None)
         return None if row is None else row[1]
 
@@ -74,7 +74,7 @@ class Expiring(Generic[Value]):
 
 @dataclass(kw_only=True, slots=True)
 class Store:
-    """The tables. Keys of credential tables are fingerprints."""
+    """The tables; keys of credential tables are fingerprints."""
 
     core_keys: KeyRing
     projects: dict[str, Project] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Store:
     proxy_clients: dict[str, ProxyClient] = field(default_factory=dict)
     agents: dict[str, Agent] = field(default_factory=dict)
     standings: dict[tuple[str, str], Standing] = field(default_factory=dict)
-    # By Project and agent, what each login said of the agent.
+    # Decisions by Project and agent, then by login.
     answers: dict[tuple[str, str], dict[str, Decision]] = field(default_factory=dict)
     subjects: dict[tuple[str, str], str] = field(default_factory=dict)
     vault: dict[VaultKey, VaultEntry] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Store:
     # A sign-in may take ten minutes.
     sign_ins: Expiring[SignIn] = field(default_factory=lambda: Expiring(keep_s=600))
     browsers: Expiring[dict[str, Person]] = field(default_factory=lambda: Expiring(keep_s=3600))
-    # A spent code is remembered as long as what it gave may live, so that a second use can revoke that.
+    # A used code is kept as long as its tokens may live, so that a second use can revoke them.
     codes: Expiring[Code] = field(default_factory=lambda: Expiring(keep_s=7200))
     access_tokens: Expiring[str] = field(default_factory=lambda: Expiring(keep_s=7200))
     refresh_tokens: Expiring[RefreshToken] = field(default_factory=lambda: Expiring(keep_s=31 * 86400))
@@ -105,7 +105,7 @@ class Store:
         return tuple(each for each in self.resources.values() if each.project_id == project_id)
 
     def delete_project(self, project_id: str) -> None:
-        """Forget a Project and everything that is below it."""
+        """Deletes a Project with everything in it."""
         self.projects.pop(project_id, None)
         for resource in self.resources_of(project_id):
             del self.resources[resource.id]

@@ -1,4 +1,4 @@
-"""The vault at work: provisioning at approval, and one refresh at a time for each merchant token."""
+"""The vault: provisioning at approval, and one refresh at a time for each merchant token."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JWT_BEARER_CLIENT = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
 class Vault:
-    """Merchant tokens, got at sign-in and kept fresh when somebody asks for them."""
+    """Merchant tokens, which are fetched at sign-in and refreshed at redemption."""
 
     def __init__(
         self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants
@@ -35,7 +35,7 @@ class Vault:
         self._delayed: set[asyncio.Task[Verdict]] = set()
 
     async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
-        """Ask the merchant for a token for this user and agent. Best effort: it never raises."""
+        """Requests a merchant token for this user and agent; never raises."""
         delay_s = self._policies.provisioning_delay_s
         if delay_s is None:
             return await self._provision(grant, agent, resource)
@@ -75,7 +75,7 @@ class Vault:
         return verdict
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
-        """The entry as it should be answered, refreshed first when it is near expiry."""
+        """The entry for an answer, refreshed first if it is near expiry."""
         entry = self._store.vault.get(key)
         if entry is None:
             return self._policies.nothing_cached()
@@ -88,7 +88,7 @@ class Vault:
         return self._after_refresh(key, verdict)
 
     def _after_refresh(self, key: VaultKey, verdict: Verdict) -> VaultEntry | Refusal:
-        """Decided on the entry as it is now: a sign-in may have replaced it in the meantime."""
+        """Uses the current entry, because a sign-in may have replaced it."""
         entry = self._store.vault.get(key)
         if entry is None:
             return self._policies.nothing_cached()
@@ -99,10 +99,10 @@ class Vault:
         return entry
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
-        """Whoever comes while a refresh is under way waits for that one.
+        """Waits for a running refresh instead of starting a second one.
 
-        A second refresh would present a refresh token that the merchant may just have rotated, and reuse
-        costs the user the whole grant. The shield keeps a caller who goes away from taking it down.
+        The merchant may have rotated the refresh token, and reuse would revoke the user's whole grant. The
+        shield keeps the refresh running if a caller disconnects.
         """
         together = self._policies.flight_key(key)
         flight = self._flights.get(together)
@@ -123,7 +123,7 @@ class Vault:
         verdict = self._policies.refresh_verdict(answer)
         outcome: What = "refresh succeeded" if verdict == "accepted" else "refresh failed"
         self._note(outcome, key, None, _said(verdict, answer))
-        # What the merchant says about an entry that a sign-in has replaced says nothing about the new one.
+        # Ignore the answer if a sign-in has replaced the entry.
         if self._store.vault.get(key) is entry and verdict != "transient":
             self._store.vault[key] = (
                 self._policies.refreshed_entry(entry, answer, now)
@@ -157,7 +157,7 @@ class Vault:
 
 
 def _said(verdict: Verdict, answer: MerchantAnswer) -> str:
-    """Why there is no new token. The merchant's own words stay out: they could quote what was sent."""
+    """Why there is no new token, without text of the merchant, which could contain what was sent."""
     if verdict == "accepted":
         return ""
     if answer.status is None:

@@ -1,1 +1,1 @@
-"""The playground: agent and protected service in one, for a browser that watches both at work."""
+"""The playground: an agent and a protected service, whose steps a browser shows."""

@@ -1,4 +1,4 @@
-"""Steps 1 to 6: what the agent does, from its first call to the one with a token."""
+"""Steps 1 to 6, of the agent: from its first call to the call with a token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from gateproof.reference.agent.policy import authorization, discovery, registration
 from gateproof.reference.agent.policy.exchange import tokens_in
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, form, with_query
-from gateproof.reference.playground import curtain
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.settings import Settings
 from gateproof.reference.playground.walk import Decoded, Halted, Party, Walk
 from gateproof.reference.playground.wire import HELD_S, Wire
@@ -27,7 +27,7 @@ RETURN: tuple[Party, Party] = ("Browser", "Agent")
 
 
 class Agent:
-    """The agent of one playground; what it knows is in the walk."""
+    """The agent of the playground; its state is in the walk."""
 
     def __init__(self, settings: Settings, wire: Wire) -> None:
         self._settings = settings
@@ -70,16 +70,16 @@ class Agent:
         )
         request = registration.registration_request(_endpoints(walk), record)
         answer = await self._wire.ask(request)
-        _hide(walk, answer, {"client_secret": curtain.AGENT_SECRET})
+        _hide(walk, answer, {"client_secret": redaction.AGENT_SECRET})
         walk.show(4, TO_GATEWAY, "Registration", request, answer)
         walk.client = registration.registered(answer)
         walk.say(4, "No Resource scopes are sent here: they belong into the authorization request.")
 
     def prepares_the_authorization(self, walk: Walk) -> None:
-        """A fresh verifier and a fresh state, every time that the user is sent to the gateway."""
+        """A new verifier and state for each authorization request."""
         client = _client(walk)
         walk.attempt = authorization.fresh_attempt(os.urandom)
-        walk.curtain.hide(walk.attempt.verifier, curtain.VERIFIER)
+        walk.redactor.hide(walk.attempt.verifier, redaction.VERIFIER)
         parameters = {
             "response_type": "code",
             "client_id": client.client_id,
@@ -93,12 +93,12 @@ class Agent:
         walk.authorization_url = with_query(_endpoints(walk).authorization, changed)
 
     def takes_the_redirect(self, walk: Walk, query: Mapping[str, str]) -> None:
-        """The browser is back from the gateway; only a redirect that answers this agent's request counts."""
+        """Processes the redirect, which has to answer this agent's request."""
         attempt = walk.attempt
         if attempt is None or walk.next_step != 5:
             raise Halted("Nothing was asked for that this redirect could answer.")
         if code := query.get("code", ""):
-            walk.curtain.hide(code, curtain.CODE)
+            walk.redactor.hide(code, redaction.CODE)
         went = Outgoing(method="GET", url=walk.authorization_url)
         back = Outgoing(method="GET", url=with_query(self._settings.callback_url, dict(query)))
         walk.show(5, ("Browser", "Gateway"), "The user signs in and decides", went, Answer(status=302))
@@ -133,7 +133,7 @@ class Agent:
             "code_verifier": attempt.verifier,
         }
         fields = walk.changed("exchange", fields)
-        walk.curtain.hide(fields["code_verifier"], curtain.VERIFIER)
+        walk.redactor.hide(fields["code_verifier"], redaction.VERIFIER)
         request = form(_endpoints(walk).token, fields)
         answer = await self._exchange(walk, request, "The exchange of the code")
         tokens = tokens_in(answer)
@@ -150,8 +150,8 @@ class Agent:
 
     async def _exchange(self, walk: Walk, request: Outgoing, title: str) -> Answer:
         answer = await self._wire.ask(request)
-        kept = {"access_token": curtain.ACCESS_TOKEN, "id_token": curtain.ID_TOKEN}
-        _hide(walk, answer, {**kept, "refresh_token": curtain.REFRESH_TOKEN})
+        kept = {"access_token": redaction.ACCESS_TOKEN, "id_token": redaction.ID_TOKEN}
+        _hide(walk, answer, {**kept, "refresh_token": redaction.REFRESH_TOKEN})
         walk.show(6, TO_GATEWAY, title, request, answer)
         return answer
 
@@ -169,9 +169,9 @@ class Agent:
         walk.say(6, "A key of the core signed the ID token, and it is for this agent.")
 
     async def _calls_again(self, walk: Walk) -> None:
-        """The service keeps the call open while it walks the next steps; a refusal comes at once."""
+        """The service keeps the call open during the next steps; it refuses at once."""
         sent = walk.changed("retry", {"access_token": str(walk.tokens["access_token"])})
-        walk.curtain.hide(sent["access_token"], curtain.ACCESS_TOKEN)
+        walk.redactor.hide(sent["access_token"], redaction.ACCESS_TOKEN)
         loop = asyncio.get_running_loop()
         walk.orders = loop.create_future()
         request = self.call(walk, sent["access_token"])
@@ -203,17 +203,17 @@ class Agent:
         return document
 
 
-def _hide(walk: Walk, answer: Answer, kept: Mapping[str, curtain.Kept]) -> None:
-    """Before an answer is shown, what is secret in it is known."""
+def _hide(walk: Walk, answer: Answer, kept: Mapping[str, redaction.Hidden]) -> None:
+    """Registers the secrets of an answer for redaction, before it is shown."""
     document = answer.document()
     for name, what in kept.items():
         value = document.get(name)
-        if isinstance(value, str) and len(value) >= curtain.SHORTEST:
-            walk.curtain.hide(value, what)
+        if isinstance(value, str) and len(value) >= redaction.SHORTEST:
+            walk.redactor.hide(value, what)
 
 
 def _claims_of(token: str) -> dict[str, Any] | None:
-    """What a token says, whoever signed it."""
+    """The claims of a token, not verified."""
     try:
         padded = token.split(".")[1] + "=="
         found = json.loads(base64.urlsafe_b64decode(padded))

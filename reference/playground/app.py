@@ -1,4 +1,4 @@
-"""The playground as an ASGI application: its pages, its agent's redirect URI, and its service."""
+"""The playground as an ASGI application: pages, the agent's redirect URI, and the service."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.playground import pages
 from gateproof.reference.playground.agent_steps import Agent
-from gateproof.reference.playground.curtain import SHORTEST
 from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.redaction import SHORTEST
 from gateproof.reference.playground.service_steps import Service
 from gateproof.reference.playground.settings import USUAL, Settings, Stage
 from gateproof.reference.playground.steps import Guide
@@ -32,7 +32,7 @@ METADATA = "/.well-known/oauth-protected-resource"
 
 @dataclass(kw_only=True, slots=True)
 class Visitor:
-    """One browser, and the walk that it is on."""
+    """One browser and its walk."""
 
     walk: Walk | None = None
 
@@ -41,13 +41,13 @@ Visitors: TypeAlias = Sessions[Visitor]
 
 
 class Playground:
-    """Everybody's walks; a browser sees its own, and the service knows all of them by name."""
+    """All walks; a browser sees its own, the service finds them by name."""
 
     def __init__(self, settings: Settings, wire: Wire) -> None:
         self._settings = settings
         self._agent, self._service = Agent(settings, wire), Service(settings, wire)
         self._guide = Guide(agent=self._agent, service=self._service)
-        # Lax: the browser comes back from the gateway by a redirect, and has to be known then.
+        # Lax: the cookie has to be sent with the redirect from the gateway.
         self._visitors = Visitors(origin=settings.playground_url, name="playground", same_site="Lax")
         self._walks: OrderedDict[str, Walk] = OrderedDict()
 
@@ -117,7 +117,7 @@ class Playground:
         return sent_on("/")
 
     async def _callback(self, request: Request) -> Response:
-        """The agent's redirect URI. What came in its query is on no page after that."""
+        """The agent's redirect URI. It redirects, so that its query is not in the address of a page."""
         walk = self._known(request).contents.walk
         if walk is None:
             raise HTTPException(400)
@@ -125,7 +125,7 @@ class Playground:
         return sent_on(f"/walk#step-{walk.done + 1}")
 
     async def _orders(self, request: Request) -> Response:
-        """The protected operation: 401 with the pointer for whoever has no good token."""
+        """The protected operation; 401 with the metadata URL without a valid token."""
         walk = self._named(request)
         authorizations = request.headers.getlist("authorization")
         found = BEARER.fullmatch(authorizations[0]) if len(authorizations) == 1 else None
@@ -141,17 +141,17 @@ class Playground:
         return JSONResponse(self._service.metadata(walk, self._agent.service_url(walk)))
 
     def _stage(self, given: dict[str, str], fault: Fault | None) -> Stage | str:
-        """The Resource to play with, or what is wrong with the one that was typed."""
+        """The chosen Resource, or an error text about the typed one."""
         if given.get("stage") != pages.OWN:
             return self._settings.stages[fault.stage if fault is not None else USUAL]
         if fault is not None and fault.stage != USUAL:
-            return "What is to go wrong needs a Resource that was made for it: take the ready-made one."
+            return "This fault needs a prepared Resource: choose the ready-made one."
         own = {name: given.get(name, "").strip() for name in pages.FIELDS}
         credentials = (own["proxy_client_id"], own["proxy_client_secret"])
         if not all(own.values()) or not own["resource_id"].replace("_", "").isalnum():
             return "A Resource of your own needs all of its fields."
         if any(len(each) < SHORTEST for each in credentials):
-            return "This is no Proxy client of a gateway: its ID and its secret are longer."
+            return "The Proxy client ID and secret are too short."
         return Stage(name=pages.OWN, **{**own, "scopes": tuple(own["scopes"].split())})  # type: ignore[arg-type]
 
     async def _walk(self, request: Request) -> tuple[Walk, dict[str, str]]:
@@ -189,8 +189,8 @@ def playground_app(settings: Settings, wire: Wire) -> ASGIApp:
 
 
 WHY = {
-    400: "This browser is on no walk, or was away for too long.",
-    403: "This form is too old, or it was not ours. Go back, reload the page, and try again.",
+    400: "This browser has no walk, or was inactive for too long.",
+    403: "This form is too old, or from another site. Go back, reload the page, and try again.",
     404: "There is nothing at this address.",
 }
 

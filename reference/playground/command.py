@@ -1,4 +1,4 @@
-"""The command line of the playground; everything but one switch comes from the environment."""
+"""The command line of the playground, which is configured by environment variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.reference.serving import NotServed, Origin, run, server_tls
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Serve; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
+    """Serves; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
     parser = argparse.ArgumentParser(prog="python -m gateproof.reference.playground", description=__doc__)
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     given = parser.parse_args(argv)
@@ -40,10 +40,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _client(settings: Settings) -> httpx.AsyncClient:
-    """It keeps no cookies: agents and backends have none."""
+    """A client without cookies."""
     try:
         trust = ssl.create_default_context(cafile=settings.ca_file)
     except (OSError, ssl.SSLError):
         raise NotServed("GATEPROOF_CA_FILE: expected a readable file of PEM certificates") from None
-    nobodys = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
-    return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, cookies=nobodys)
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))
+    return httpx.AsyncClient(verify=trust, trust_env=False, follow_redirects=False, cookies=no_cookies)

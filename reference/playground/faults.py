@@ -1,4 +1,4 @@
-"""One thing that goes wrong in a walk: what is changed, and what the gateway is expected to make of it."""
+"""The faults for a walk: what is changed, and what the gateway is expected to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Members = dict[str, Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """`change` is made to what is sent or taken at that moment; where there is none, the stage differs."""
+    """`change` is applied at the moment `at`; without it, the fault is another `stage`."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Fault:
     change: Callable[[Members], Members] = dict
     stage: str = USUAL
     exchanges_twice: bool = False
-    # How old a sign-in has to be at redemption, for the merchant token to be near its end.
+    # The age of the sign-in at redemption, so that the merchant token is near expiry.
     ripens_s: float = 0.0
 
 
@@ -49,7 +49,7 @@ def _without(name: str) -> Callable[[Members], Members]:
 
 
 def _altered(name: str) -> Callable[[Members], Members]:
-    """The same value with its last but one character changed: in a signature, the last has spare bits."""
+    """The value with its last but one character changed; the last one of a signature has unused bits."""
 
     def change(members: Members) -> Members:
         value = str(members[name])
@@ -60,7 +60,7 @@ def _altered(name: str) -> Callable[[Members], Members]:
 
 
 def _claims_altered(members: Members) -> Members:
-    """Somebody else's name under the signature of the old one."""
+    """Another subject in the claims, with the old signature."""
     header, claims, signature = str(members["id_token"]).split(".")
     told = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
     forged = json.dumps({**told, "sub": "sub_somebody_else"}).encode()

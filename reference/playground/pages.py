@@ -1,13 +1,13 @@
-"""The playground's two pages: where a walk begins, and the walk."""
+"""The two pages of the playground: the start page and the walk."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 
-from gateproof.reference.playground.curtain import Kept, Shown
-from gateproof.reference.playground.drawing import drawing
+from gateproof.reference.playground.diagram import diagram
 from gateproof.reference.playground.faults import FAULTS, Fault
+from gateproof.reference.playground.redaction import Hidden, Shown
 from gateproof.reference.playground.settings import USUAL, Settings
 from gateproof.reference.playground.steps import SERVICES_STEP, STEPS, USERS_STEP, Step
 from gateproof.reference.playground.walk import Decoded, Exhibit, Walk
@@ -30,7 +30,7 @@ FIELDS = ("resource_id", "indicator", "scopes", "proxy_client_id", "proxy_client
 
 
 def start_page(settings: Settings, token: str, wrong: str | None, given: Mapping[str, str]) -> Html:
-    """Which Resource, and what is to go wrong. What was typed as a secret does not come back."""
+    """The form for the Resource and the fault. A typed secret is not repeated."""
     return document(
         FRAME,
         "Walk through the sequence",
@@ -52,7 +52,7 @@ def start_page(settings: Settings, token: str, wrong: str | None, given: Mapping
 
 
 def walk_page(walk: Walk, token: str) -> Html:
-    """The picture, and the steps as far as they have come."""
+    """The diagram and the steps."""
     fault = walk.fault
     wrong = (
         tag("p", tag("strong", fault.title), f". To be expected: {fault.expect}", class_="card")
@@ -65,7 +65,7 @@ def walk_page(walk: Walk, token: str) -> Html:
         FRAME,
         "The walk",
         wrong,
-        drawing(walk.exhibits),
+        diagram(walk.exhibits),
         tag("ol", [_step(walk, number, step, token) for number, step in enumerate(STEPS, 1)], class_="steps"),
         tag(
             "div",
@@ -145,7 +145,7 @@ def _stage(value: str, label: str, hint: str, *, checked: bool) -> Html:
 
 
 def _step(walk: Walk, number: int, step: Step, token: str) -> Html:
-    """A step that was made, that comes next, or that has to wait."""
+    """A step that is done, is next, or comes later."""
     stopped = walk.halted is not None and number == walk.done + 1
     if number > walk.done and not stopped and number != walk.next_step:
         return tag("li", _heading(number, step, None), class_="later", id=f"step-{number}")
@@ -178,9 +178,9 @@ def _turn(number: int, token: str) -> Html:
 
 
 def _users_turn(walk: Walk, token: str) -> list[Child]:
-    """A link and no form: a form may lead nowhere but to this site."""
+    """A link, because the content security policy allows forms only to this site."""
     return [
-        tag("pre", tag("code", _sentences(walk.curtain.before(walk.authorization_url)))),
+        tag("pre", tag("code", _sentences(walk.redactor.redacted(walk.authorization_url)))),
         tag(
             "p",
             "If the gateway keeps you on a page of its own, come back here: an agent that is Pending has to "
@@ -197,15 +197,15 @@ def _users_turn(walk: Walk, token: str) -> list[Child]:
 
 
 def _exhibit(exhibit: Exhibit, *, shut: bool) -> Html:
-    """A request and its answer as text, and what is missing from them."""
-    kept = dict.fromkeys(each for each in (*exhibit.request, *exhibit.answer) if isinstance(each, Kept))
+    """A request and its answer as text, and a list of what was redacted."""
+    kept = dict.fromkeys(each for each in (*exhibit.request, *exhibit.answer) if isinstance(each, Hidden))
     status = f", {exhibit.status}" if exhibit.status is not None else ", still open"
     return tag(
         "details",
         tag("summary", f"{exhibit.title}: {exhibit.sender} to {exhibit.receiver}{status}"),
         _message("Request", exhibit.request),
         _message("Answer", exhibit.answer),
-        tag("p", "Kept back from the browser:", class_="soft") if kept else None,
+        tag("p", "Not shown in the browser:", class_="soft") if kept else None,
         values([(each.what, each.why) for each in kept]) if kept else None,
         class_="exchange",
         open=not shut,
@@ -218,7 +218,8 @@ def _message(name: str, text: Shown) -> list[Child]:
 
 def _sentences(text: Shown) -> list[Child]:
     return [
-        tag("span", f"[{each.what}]", class_="withheld") if isinstance(each, Kept) else each for each in text
+        tag("span", f"[{each.what}]", class_="withheld") if isinstance(each, Hidden) else each
+        for each in text
     ]
 
 

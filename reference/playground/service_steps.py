@@ -1,4 +1,4 @@
-"""Steps 7 to 9, and the service that makes them: what no agent and no browser gets to see."""
+"""Steps 7 to 9, of the service, whose credentials no agent and no browser sees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from gateproof.reference.agent.wire import Answer, Outgoing, form
-from gateproof.reference.playground import curtain
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.settings import Settings
 from gateproof.reference.playground.walk import Halted, Party, Walk
 from gateproof.reference.playground.wire import HELD_S, Wire
@@ -24,7 +24,7 @@ TO_MERCHANT: tuple[Party, Party] = ("Service", "Merchant")
 
 
 class Service:
-    """The protected service of one playground, and its backend."""
+    """The protected service of the playground, and its backend."""
 
     def __init__(self, settings: Settings, wire: Wire) -> None:
         self._settings = settings
@@ -39,7 +39,7 @@ class Service:
         }
 
     async def orders_for(self, walk: Walk, token: str) -> list[Any] | None:
-        """The user's orders, once the walk has come to them; None at once for a token that is not good."""
+        """The user's orders, as soon as the walk has them; None at once for an invalid token."""
         if walk.orders is None or not await self._is_good(walk, token):
             return None
         walk.accepted = token
@@ -47,7 +47,7 @@ class Service:
             return await asyncio.shield(walk.orders)
 
     async def _is_good(self, walk: Walk, token: str) -> bool:
-        """Signature, issuer, audience and expiry, by what the Resource's discovery document says."""
+        """Validates signature, issuer, audience and expiry with the Resource's discovery document."""
         server = self._settings.authorization_server(walk.stage)
         document = await self._document(
             walk, "The service's own look at discovery", f"{server}/.well-known/openid-configuration"
@@ -72,7 +72,7 @@ class Service:
         sent = walk.changed("proxy token", given)
         pair = f"{quote_plus(sent['client_id'])}:{quote_plus(sent['client_secret'])}"
         basic = base64.b64encode(pair.encode()).decode()
-        walk.curtain.hide(basic, curtain.PROXY_BASIC)
+        walk.redactor.hide(basic, redaction.PROXY_BASIC)
         asked = form(
             str(walk.endpoints.token if walk.endpoints else ""), {"grant_type": "client_credentials"}
         )
@@ -82,7 +82,7 @@ class Service:
         token = answer.document().get("access_token")
         walk.proxy_token = token if isinstance(token, str) else ""
         if walk.proxy_token:
-            walk.curtain.hide(walk.proxy_token, curtain.PROXY_TOKEN)
+            walk.redactor.hide(walk.proxy_token, redaction.PROXY_TOKEN)
         walk.show(7, TO_GATEWAY, "The Proxy token", request, answer)
         if not walk.proxy_token:
             raise Halted(f"There is no Proxy token for this Proxy client: {_refusal(answer)}.")
@@ -108,7 +108,7 @@ class Service:
         token = answer.document().get("access_token")
         walk.merchant_token = token if isinstance(token, str) else ""
         if walk.merchant_token:
-            walk.curtain.hide(walk.merchant_token, curtain.MERCHANT_TOKEN)
+            walk.redactor.hide(walk.merchant_token, redaction.MERCHANT_TOKEN)
         walk.show(8, TO_GATEWAY, "Redemption", request, answer)
         if not walk.merchant_token:
             raise Halted(f"There is no merchant token to go on with: {_refusal(answer)}.")
@@ -146,7 +146,7 @@ def _refusal(answer: Answer) -> str:
 
 
 def _lifetime(document: Mapping[str, Any]) -> str:
-    """How long a merchant token lives, in words."""
+    """The lifetime of a merchant token, in words."""
     until = document.get("expires_at")
     try:
         left = datetime.fromisoformat(str(until)).timestamp() - time.time()

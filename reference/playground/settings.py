@@ -1,4 +1,4 @@
-"""What the playground is told by its environment: the gateway's address, and what it may play with."""
+"""The settings of the playground, from environment variables: addresses and stages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ USUAL = "usual"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """A Resource, and the Proxy client with which the playground's service plays there."""
+    """A Resource and a Proxy client for the playground's service."""
 
     name: str
     resource_id: str
@@ -27,7 +27,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """Addresses, certificates and stages; the stage called `usual` is the one where everything works."""
+    """Addresses, certificates and stages; in the stage `usual` everything works."""
 
     playground_url: str
     base_url: str
@@ -46,7 +46,7 @@ class Settings:
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """All that is missing is named at once."""
+    """Reads the settings; an error names all missing variables."""
     needed = {
         "playground_url": "GATEPROOF_PLAYGROUND_URL",
         "base_url": "GATEPROOF_BASE_URL",
@@ -71,7 +71,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
 def _own_origin(text: str) -> str:
     url = loopback_url(text)
     if not url.startswith("https://") or url.count("/") > 2:
-        raise NotServed("the playground needs an https origin of its own: it is its agent's redirect URI")
+        raise NotServed("the playground needs its own https origin, which is its agent's redirect URI")
     return url
 
 

@@ -19,7 +19,7 @@ Move: TypeAlias = Callable[[Walk], Awaitable[None]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """What a step is called, and what happens in it."""
+    """The title and description of a step."""
 
     title: str
     what: str
@@ -48,14 +48,14 @@ STEPS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Guide:
-    """Takes walks from step to step. Two clicks are one step: the second waits and finds it done."""
+    """Runs the steps of walks. A second click on the same step waits and does nothing."""
 
     agent: Agent
     service: Service
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
     async def go_on(self, walk: Walk, step: int) -> None:
-        """Make this step, if it is the next one and not the user's own."""
+        """Runs this step, if it is the next one and not the user's step."""
         moves: dict[int, Move] = {
             1: self.agent.calls_without_a_token,
             2: self.agent.reads_the_metadata,
@@ -76,20 +76,20 @@ class Guide:
                 self.agent.prepares_the_authorization(walk)
 
     def ask_the_user_again(self, walk: Walk) -> None:
-        """From a fresh authorization request on, with the agent that is registered."""
+        """Restarts at the authorization request, with the registered agent."""
         if walk.client is not None and walk.done in (USERS_STEP - 1, USERS_STEP):
             walk.halted, walk.done = None, USERS_STEP - 1
             walk.forget(USERS_STEP)
             self.agent.prepares_the_authorization(walk)
 
     def redeem_again(self, walk: Walk) -> None:
-        """The service's own steps once more: what an operator has changed in the meantime shows in them."""
+        """Repeats the service's steps, for example after a change in the Console."""
         if walk.accepted and walk.done >= SERVICES_STEP - 1:
             walk.halted, walk.done = None, SERVICES_STEP - 1
             walk.forget(SERVICES_STEP)
 
     def come_back(self, walk: Walk, query: dict[str, str]) -> None:
-        """The browser was sent back to the agent."""
+        """Processes the redirect to the agent."""
         with _halting(walk):
             self.agent.takes_the_redirect(walk, query)
             walk.done = USERS_STEP
@@ -101,7 +101,7 @@ class Guide:
 
 @contextmanager
 def _halting(walk: Walk) -> Iterator[None]:
-    """What stops a walk is written down in it."""
+    """Records the reason in the walk if a step fails."""
     try:
         yield
     except (Halted, Failed) as reason:

@@ -1,4 +1,4 @@
-"""One walk through the sequence: how far it has come, what was seen, and what is known so far."""
+"""One walk through the sequence: its progress, its exchanges, and the state of agent and service."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from gateproof.reference.agent.policy.authorization import Attempt
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.wire import Answer, Outgoing
-from gateproof.reference.playground import curtain
-from gateproof.reference.playground.curtain import Curtain, Shown
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.faults import Fault, Members, Moment
+from gateproof.reference.playground.redaction import Redactor, Shown
 from gateproof.reference.playground.settings import Stage
 
 Party: TypeAlias = Literal["Browser", "Agent", "Service", "Gateway", "Merchant"]
 LAST = 9
-# What fits between two neighbours of the drawing.
+# The maximum number of characters between two lines of the diagram.
 LONGEST = 22
 
 
 class Halted(Exception):
-    """The walk goes no further; the text says why, and holds no credential."""
+    """A step has failed; the text says why, and contains no credentials."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exhibit:
-    """One request and its answer, fit to be shown; either may be on another step's page."""
+    """One request and its answer, redacted; either may be shown in another step."""
 
     step: int
     sender: Party
@@ -45,7 +45,7 @@ class Exhibit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decoded:
-    """A token taken apart: header and claims, without the signature."""
+    """The header and claims of a token, without the signature."""
 
     step: int
     what: str
@@ -55,7 +55,7 @@ class Decoded:
 
 @dataclass(kw_only=True)
 class Walk:
-    """What agent and service have learned so far. Everything in here that is a credential stays in here."""
+    """The state of agent and service. Its credentials are not shown."""
 
     stage: Stage
     fault: Fault | None
@@ -65,7 +65,7 @@ class Walk:
     exhibits: list[Exhibit] = field(default_factory=list)
     decoded: list[Decoded] = field(default_factory=list)
     remarks: list[tuple[int, str]] = field(default_factory=list)
-    curtain: Curtain = field(default_factory=Curtain, repr=False)
+    redactor: Redactor = field(default_factory=Redactor, repr=False)
 
     metadata_url: str = ""
     authorization_server: str = ""
@@ -84,15 +84,15 @@ class Walk:
     merchant_token: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        self.curtain.hide(self.stage.proxy_client_secret, curtain.PROXY_SECRET)
-        self.curtain.hide(self.stage.proxy_client_id, curtain.PROXY_CLIENT_ID)
+        self.redactor.hide(self.stage.proxy_client_secret, redaction.PROXY_SECRET)
+        self.redactor.hide(self.stage.proxy_client_id, redaction.PROXY_CLIENT_ID)
 
     @property
     def next_step(self) -> int | None:
         return None if self.halted is not None or self.done == LAST else self.done + 1
 
     def changed(self, at: Moment, members: Members) -> Members:
-        """What the chosen fault makes of this, if this is its moment."""
+        """The members, changed by the fault if it applies at this moment."""
         return self.fault.change(members) if self.fault is not None and self.fault.at == at else members
 
     def say(self, step: int, remark: str) -> None:
@@ -106,15 +106,15 @@ class Walk:
         request: Outgoing | None,
         answer: Answer | None,
     ) -> int:
-        """Put an exchange on the page, and say where on it; what is to be hidden is hidden before."""
+        """Adds a redacted exchange to the page; returns its position."""
         sender, receiver = between
         exhibit = Exhibit(
             step=step,
             sender=sender,
             receiver=receiver,
             title=title,
-            request=self.curtain.before(_request_text(request)) if request is not None else (),
-            answer=self.curtain.before(_answer_text(answer)) if answer is not None else (),
+            request=self.redactor.redacted(_request_text(request)) if request is not None else (),
+            answer=self.redactor.redacted(_answer_text(answer)) if answer is not None else (),
             status=answer.status if answer is not None else None,
             label=f"{request.method} {_short(request.url)}" if request is not None else "",
         )
@@ -122,13 +122,13 @@ class Walk:
         return len(self.exhibits) - 1
 
     def forget(self, step: int) -> None:
-        """Nothing of this step or a later one has happened."""
+        """Removes everything of this step and later ones."""
         self.exhibits = [each for each in self.exhibits if each.step < step]
         self.decoded = [each for each in self.decoded if each.step < step]
         self.remarks = [each for each in self.remarks if each[0] < step]
 
     def leave(self) -> None:
-        """Nobody walks on: the call that is still open is given up."""
+        """Ends the walk and cancels an open call."""
         if self.call is not None:
             self.call.cancel()
 
@@ -153,7 +153,7 @@ def _answer_text(answer: Answer) -> str:
 
 
 def _body_text(body: bytes) -> list[str]:
-    """JSON is indented and a form broken into its fields, for people to read; nothing else is changed."""
+    """The body for people to read: JSON is indented, and a form has one field in each line."""
     text = body.decode("utf-8", "replace")
     try:
         return ["", json.dumps(json.loads(text), indent=2, ensure_ascii=False)]
@@ -162,7 +162,7 @@ def _body_text(body: bytes) -> list[str]:
 
 
 def _short(url: str) -> str:
-    """The part of a path that says what it is: an identifier says nothing in a drawing."""
+    """A short form of the path for the diagram, without identifiers."""
     path = f"/{url.split('/', 3)[-1].partition('?')[0]}"
     _, found, document = path.partition("/.well-known/")
     if found:

@@ -1,1 +1,1 @@
-"""A small, honest operator's service: it shows a user's orders to agents that the gateway vouches for."""
+"""A small reference service of an operator: it serves a user's orders to agents with a valid token."""

@@ -1,4 +1,4 @@
-"""The service's endpoints: its metadata, and the orders behind a challenge."""
+"""The service's endpoints: its metadata, and the protected orders."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_OCTETS = 1024 * 1024
 
 
 def create_app(backend: Backend, log: Log = lambda _line: None) -> ASGIApp:
-    """One document for everybody, and one operation, over plain HTTP and over MCP."""
+    """The public metadata, and one operation over plain HTTP and MCP."""
     settings, policies = backend.settings, backend.policies
     mcp, metadata_path = Mcp(), policies.metadata_path(settings)
 

@@ -1,4 +1,4 @@
-"""The service towards the gateway and the merchant; the credentials that it handles stay in here."""
+"""The service's backend: token validation, redemption, and calls to the merchant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.reference.service.wire import Asked, Outcome, Trouble
 
 
 class Backend:
-    """Validates gateway access tokens, and turns good ones into a user's orders."""
+    """Validates gateway access tokens, and fetches a user's orders with them."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Backend:
         self._merchant_tokens: dict[Hashable, tuple[str, float]] = {}
 
     async def call_of(self, asked: Asked) -> CallFacts | Outcome:
-        """Whose call it is, or why nobody may make it."""
+        """The facts of an authorized call, or the outcome that refuses it."""
         token = self.policies.presented_token(asked)
         if token is None:
             given = bool(asked.headers_named("authorization"))
@@ -55,7 +55,7 @@ class Backend:
         return CallFacts(asked=asked, settings=self.settings, token=token, claims=claims)
 
     async def orders(self, call: CallFacts) -> Outcome:
-        """The user's orders, fetched with the merchant token behind their gateway access token."""
+        """The user's orders, fetched with the merchant token for their gateway access token."""
         try:
             async with self._in_time():
                 return await self._orders(call)
@@ -63,7 +63,7 @@ class Backend:
             return Outcome(kind="unavailable", trouble=reason.trouble)
 
     async def _claims(self, token: str) -> dict[str, Any] | None:
-        """The claims of a token for us; a key that is new is fetched before it says no."""
+        """The claims of a valid token; keys are fetched again before a token is refused."""
         policies = self.policies
         gateway = await self._gateway.known(policies.keys_for_s)
         claims = policies.signed_claims(token, gateway.keys)
@@ -91,7 +91,7 @@ class Backend:
         return Outcome(kind="served", orders=orders)
 
     async def _redeemed(self, call: CallFacts) -> CallFacts | Outcome:
-        """The call with the merchant token for it, or why there is none."""
+        """The call with its merchant token, or the outcome without one."""
         policies = self.policies
         kept, until = self._merchant_tokens.get(policies.kept_under(call), ("", 0.0))
         if kept and self._now() < until:
@@ -103,7 +103,7 @@ class Backend:
         if policies.mends(answer) and (
             renewed := await self.proxy_tokens.another_than(call.proxy_token, place)
         ):
-            # The Proxy token may have ended early; if it was the user's, this answers 401 again.
+            # The Proxy token may have been revoked. If the user's token is the reason, this is a 401 again.
             call = replace(call, proxy_token=renewed)
             asked = policies.redemption_request(call)
             answer = await self._upstream.ask(asked)
@@ -119,7 +119,7 @@ class Backend:
 
     @asynccontextmanager
     async def _in_time(self) -> AsyncIterator[None]:
-        """What takes longer than a caller waits is as good as unavailable."""
+        """Raises Unavailable after the deadline."""
         try:
             async with asyncio.timeout(self.policies.deadline_s):
                 yield

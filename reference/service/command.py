@@ -1,4 +1,4 @@
-"""The command line of the service; everything but one switch comes from the environment."""
+"""The command line of the service, which is configured by environment variables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.serving import NotServed, Origin, run, server_tls
 
 
 def main(argv: Sequence[str] | None = None, policies: Policies | None = None) -> int:
-    """Serve; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
+    """Serves; the exit code is 0 after a stop, 2 for a wrong environment, 98 for a taken port."""
     parser = argparse.ArgumentParser(prog="python -m gateproof.reference.service", description=__doc__)
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     given = parser.parse_args(argv)

@@ -1,4 +1,4 @@
-"""What the service knows of the gateway: its issuer, its token endpoint, the keys of the core."""
+"""The gateway's issuer, token endpoint and core keys, cached by the service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.reference.service.upstream import Unavailable, Upstream
 
 
 class Gateway:
-    """Endpoints and keys are read from the document of the Resource's authorization server."""
+    """Reads endpoints and keys from the discovery document of the Resource's authorization server."""
 
     def __init__(
         self, settings: Settings, upstream: Upstream, now: Callable[[], float], policies: Policies
@@ -26,7 +26,7 @@ class Gateway:
         self._lock = asyncio.Lock()
 
     async def known(self, max_age_s: float) -> Known:
-        """What is known and not older than this; whoever comes while it is fetched waits for it."""
+        """Values that are not older than this; concurrent callers share one fetch."""
         async with self._lock:
             if self._known is None or self._now() - self._known.fetched_at >= max_age_s:
                 self._known = await self._found()

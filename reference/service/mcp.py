@@ -1,4 +1,4 @@
-"""The operation as an MCP tool, over streamable HTTP: who may call it is decided before MCP begins."""
+"""The operation as an MCP tool over streamable HTTP; the token is validated before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-# Versions of the protocol that are spoken here, the newest first.
+# Supported protocol versions, the newest first.
 PROTOCOLS = ("2025-06-18", "2025-03-26")
 MOST_SESSIONS = 1000
 SESSION = "mcp-session-id"
@@ -25,13 +25,13 @@ Orders = Callable[[], Awaitable[list[Any] | Response]]
 
 
 class Mcp:
-    """Sessions, and the three things that a client asks: who are you, what can you do, do it."""
+    """Sessions, and the methods initialize, tools/list and tools/call."""
 
     def __init__(self) -> None:
         self._sessions: OrderedDict[str, None] = OrderedDict()
 
     async def answer(self, request: Request, orders: Orders) -> Response:
-        """One message of a caller whose token was accepted."""
+        """The answer to one message of a caller with a valid token."""
         session = request.headers.get(SESSION, "")
         if request.method == "DELETE":
             self._sessions.pop(session, None)
@@ -104,7 +104,7 @@ def _failed(number: Any, code: int, what: str, *, status: int = 200) -> Response
 
 
 def _streamed(number: Any, result: dict[str, Any]) -> Response:
-    """The answer as the one event of a stream, which ends with it."""
+    """The answer as an event stream with a single event."""
     data = json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
     return Response(
         f"event: message\ndata: {data}\n\n", 200, {"cache-control": "no-store"}, "text/event-stream"

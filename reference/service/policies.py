@@ -1,4 +1,4 @@
-"""Every decision of the service in one value. Swap one, and the service is wrong in just that way."""
+"""Every decision of the service in one value. A defect or variant replaces one of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from gateproof.reference.serving import Listen, listen
 
 @dataclass(frozen=True, kw_only=True)
 class Policies:
-    """The honest decisions; each field is one of them."""
+    """The correct decisions, one for each field."""
 
-    # What the service says of itself
+    # Metadata and challenge
     metadata_path: Callable[[Settings], str] = introduction.metadata_path
     metadata_document: Callable[[Settings], Any] = introduction.metadata_document
     metadata_type: str = "application/json"
@@ -36,7 +36,7 @@ class Policies:
     claim_checks: tuple[validation.ClaimCheck, ...] = validation.CLAIM_CHECKS
     keys_while_out_of_reach: Callable[[keys.Known | None], keys.Known | None] = keys.while_out_of_reach
     keys_for_s: float = 300
-    # A token under a key that is not known may be the first under a new one.
+    # A token with an unknown key may be the first one with a new key.
     keys_again_after_s: float = 0.25
 
     # The Proxy token
@@ -44,9 +44,9 @@ class Policies:
     proxy_token_kept: Callable[[Mapping[str, Any], float], proxy.ProxyToken | None] = proxy.proxy_token_kept
     proxy_token_is_due: Callable[[proxy.ProxyToken, float], bool] = proxy.is_due
     may_force: Callable[[float], bool] = proxy.may_force
-    # Whoever comes while the Proxy token is got waits for that one request.
+    # Concurrent callers share one request for a Proxy token.
     one_at_a_time: Callable[[], AbstractAsyncContextManager[Any]] = asyncio.Lock
-    # Under which of several Proxy tokens a call goes: there is one.
+    # Which of several Proxy tokens a call uses: there is only one.
     proxy_slot: Callable[[], Hashable] = lambda: None
 
     # Redemption and the merchant's API
@@ -60,19 +60,19 @@ class Policies:
     merchant_request: Callable[[redemption.CallFacts], Outgoing] = redemption.merchant_request
     orders_in: Callable[[redemption.CallFacts, Answer], list[Any] | None] = redemption.orders_in
 
-    # How gateway and merchant are asked
+    # Requests to gateway and merchant
     patience: Patience = field(default_factory=Patience)
     patience_for_keys: Patience = field(default_factory=Patience)
     worth_another_try: Callable[[Answer | None], bool] = worth_another_try
     followed: Callable[[Outgoing, Answer], Outgoing | None] = followed
     deadline_s: float = 25
 
-    # What agents are told, and what the log
+    # Answers to agents, and the log
     answer_of: Callable[[Outcome], Reply] = answers.answer_of
     challenged: Callable[[Reply, Outcome], bool] = answers.challenged
     not_found: Callable[[int], Reply] = answers.not_found
     logged: Callable[[Asked, Reply, Outcome], str] = answers.logged
-    # The second argument is the backend that these are the policies of.
+    # The second argument is the backend with these policies.
     around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _backend: app
 
     # The transport

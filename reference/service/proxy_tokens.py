@@ -1,4 +1,4 @@
-"""The Proxy token in use: got when it is needed, kept in memory, renewed before it ends."""
+"""The Proxy token: requested when needed, cached in memory, renewed before it expires."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Slot:
 
 
 class ProxyTokens:
-    """Hands out the Proxy token, and another one where the gateway has refused it."""
+    """Returns the Proxy token, and a new one if the gateway has refused it."""
 
     def __init__(
         self,

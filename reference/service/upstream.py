@@ -1,4 +1,4 @@
-"""Requests of the service to gateway and merchant: bounded in time, tries and size, and never redirected."""
+"""The HTTP client for gateway and merchant: limited in time, tries and size, without redirects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_HOPS = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Patience:
-    """How often gateway and merchant are asked, and how long each answer may take."""
+    """The number of tries, the pause between them, and the time limit for an answer."""
 
     tries: int = 2
     pause_s: float = 0.05
@@ -27,12 +27,12 @@ class Patience:
 
 
 def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
-    """Every party proves who it is before it is sent anything."""
+    """Verifies the certificates of all parties."""
     return httpx.AsyncHTTPTransport(verify=trust)
 
 
 class Unavailable(Exception):
-    """A party that is needed gives no answer to work with; the text names nobody's credentials."""
+    """A needed party gives no usable answer; the text contains no credentials."""
 
     def __init__(self, trouble: Trouble | None = None) -> None:
         super().__init__("unavailable")
@@ -40,7 +40,7 @@ class Unavailable(Exception):
 
 
 class Upstream:
-    """Asks, and asks again what may do better the next time."""
+    """Sends requests, and retries temporary failures."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Upstream:
         self._followed = followed
 
     async def ask(self, asked: Outgoing) -> Answer:
-        """An answer to work with; whoever is in trouble is asked a few times and no more."""
+        """A usable answer; raises Unavailable after a limited number of tries."""
         answer: Answer | None = None
         for attempt in range(self._patience.tries):
             if attempt:
@@ -68,13 +68,13 @@ class Upstream:
         return answer
 
     async def get(self, url: Any) -> dict[str, Any]:
-        """A document that is there for everybody."""
+        """A public JSON document."""
         if not isinstance(url, str):
             raise Unavailable
         return (await self.ask(Outgoing(method="GET", url=url))).document
 
     async def _once(self, asked: Outgoing) -> Answer | None:
-        """The answer to one try; None where none came, or one that is too long."""
+        """The answer to one try; None without an answer, or if it is too long."""
         for _ in range(MOST_HOPS):
             try:
                 async with asyncio.timeout(self._patience.answer_s):
@@ -102,12 +102,12 @@ class Upstream:
 
 
 def worth_another_try(answer: Answer | None) -> bool:
-    """No answer, a failure of the server's, or a request to come again later."""
+    """True for no answer, a 5xx status, or 429."""
     return answer is None or answer.status >= 500 or answer.status == 429
 
 
 def followed(_asked: Outgoing, _answer: Answer) -> Outgoing | None:
-    """A redirect is an answer like any other: what was meant for one party is for no other."""
+    """The next request after a redirect: none, because a request is meant for one party only."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""What comes in from agents and goes out to gateway and merchant, as values."""
+"""Requests and answers between the service, agents, gateway and merchant, as values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """A request of an agent's; header names are in lower case."""
+    """A request of an agent; header names are in lower case."""
 
     method: str
     path: str
@@ -28,7 +28,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reply:
-    """What an agent is answered."""
+    """An answer to an agent."""
 
     status: int
     headers: Pairs = field(default=(), repr=False)
@@ -37,7 +37,7 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outgoing:
-    """A request to the gateway or the merchant; its headers and body hold credentials."""
+    """A request to the gateway or the merchant; its headers and body may contain credentials."""
 
     method: str
     url: str
@@ -47,7 +47,7 @@ class Outgoing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What gateway or merchant answered: a status, and what JSON object came with it, if one did."""
+    """An answer of gateway or merchant: the status, and the JSON object of the body, if any."""
 
     status: int
     document: dict[str, Any] = field(repr=False)
@@ -57,7 +57,7 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trouble:
-    """A request that brought nothing to work with, and the last answer to it; agents are told neither."""
+    """A failed request and the last answer to it; neither is shown to agents."""
 
     asked: Outgoing
     answer: Answer | None = None
@@ -65,7 +65,7 @@ class Trouble:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """What became of an operation, before anybody decides how an agent is told."""
+    """The result of an operation, from which the answer to the agent is made."""
 
     kind: Kind
     orders: list[Any] = field(default_factory=list, repr=False)
@@ -73,12 +73,12 @@ class Outcome:
 
 
 def form(url: str, fields: Mapping[str, str], **headers: str) -> Outgoing:
-    """A POST of a form."""
+    """A POST request with a form."""
     said = {"content-type": "application/x-www-form-urlencoded", **headers}
     return Outgoing(method="POST", url=url, headers=said, body=urlencode(fields).encode())
 
 
 def as_json(status: int, document: Any, *headers: tuple[str, str]) -> Reply:
-    """A JSON document for an agent; nobody keeps a copy of it."""
+    """A JSON answer to an agent, with Cache-Control: no-store."""
     said = (("content-type", "application/json"), ("cache-control", "no-store"), *headers)
     return Reply(status=status, headers=said, body=json.dumps(document).encode("ascii"))

@@ -1,4 +1,4 @@
-"""The frame of every page and the few shapes that fill it: forms, tables, lists of values."""
+"""The layout of all pages, and their elements: forms, tables, lists of values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.site.markup import Attribute, Child, Html, joined, tag
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Frame:
-    """What stands around the content: whose page it is, and where else one can go."""
+    """The parts around the content: name of the site, home link, and more in the header."""
 
     site: str
     home: str
@@ -18,7 +18,7 @@ class Frame:
 
 
 def document(frame: Frame, title: str, *main: Child, above: Child = None) -> Html:
-    """A whole page. It has no script, and one stylesheet of its own origin; the way here stands above it."""
+    """A whole page, without scripts, with one stylesheet of the same origin; `above` precedes the content."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -44,17 +44,17 @@ def section(title: str, *content: Child, id_: str | None = None) -> Html:
 
 
 def notice(text: str | None) -> Html | None:
-    """What was just done; a screen reader says it."""
+    """A message about the last action, which screen readers announce."""
     return tag("p", text, role="status", class_="notice") if text else None
 
 
 def complaint(text: str | None) -> Html | None:
-    """What was wrong with what was sent."""
+    """An error message."""
     return tag("p", text, role="alert", class_="complaint") if text else None
 
 
 def form(action: str, token: str, *content: Child, class_: str | None = None) -> Html:
-    """A form that changes something; the token shows that the page it stood on was ours."""
+    """A form that changes something, with a CSRF token."""
     hidden = tag("input", type="hidden", name="csrf", value=token)
     return tag("form", hidden, *content, method="post", action=action, class_=class_)
 
@@ -62,13 +62,13 @@ def form(action: str, token: str, *content: Child, class_: str | None = None) ->
 def button(
     text: str, *, about: str | None = None, class_: str | None = None, **attributes: Attribute
 ) -> Html:
-    """A submit button; `about` tells those apart, for a listener, that read the same."""
+    """A submit button; `about` is more text for screen readers, to distinguish equal buttons."""
     more = tag("span", f" {about}", class_="unseen") if about else None
     return tag("button", text, more, type="submit", class_=class_, **attributes)
 
 
 def field(label: str, name: str, *, hint: str | None = None, **attributes: Attribute) -> Html:
-    """One line of input under its label, with what helps to fill it."""
+    """An input field with label and hint."""
     place = f"field-{name}"
     said = tag("span", hint, id=f"{place}-hint", class_="hint") if hint else None
     told = f"{place}-hint" if hint else None
@@ -77,7 +77,7 @@ def field(label: str, name: str, *, hint: str | None = None, **attributes: Attri
 
 
 def choices(legend: str, name: str, offered: Iterable[tuple[str, str, str]], chosen: str) -> Html:
-    """Radio buttons: of each its value, its label and what it means."""
+    """Radio buttons, each with value, label and hint."""
     rows = []
     for value, label, hint in offered:
         place = f"{name}-{value}"
@@ -96,9 +96,9 @@ def choices(legend: str, name: str, offered: Iterable[tuple[str, str, str]], cho
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Child]]) -> Html:
-    """A table whose first cells name their rows.
+    """A table whose first column has the row headers.
 
-    On a narrow screen every row becomes a block, which would take its meaning away but for the roles.
+    The roles are needed because rows become blocks on a narrow screen, which removes the table semantics.
     """
     headings = [tag("th", each, scope="col", role="columnheader") for each in head]
     return tag(
@@ -124,5 +124,5 @@ def values(pairs: Iterable[tuple[str, Child]]) -> Html:
 
 
 def code(text: str) -> Html:
-    """A value to be copied as it stands."""
+    """A value to copy."""
     return tag("code", text)

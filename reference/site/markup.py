@@ -1,4 +1,4 @@
-"""HTML that is escaped because it cannot be written in any other way."""
+"""Builds HTML with automatic escaping."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _VOID = frozenset({"input", "link", "meta"})
 
 
 class Html(str):
-    """Text that is markup already; `tag` makes it, and whatever is not of this type gets escaped."""
+    """Markup, as `tag` returns it; any other text is escaped."""
 
     __slots__ = ()
 
@@ -20,7 +20,7 @@ Attribute: TypeAlias = str | int | bool | None
 
 
 def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
-    """An element. Python's `class_` and `aria_label` are `class` and `aria-label`; None leaves one out."""
+    """An element. `class_` and `aria_label` become `class` and `aria-label`; None omits an attribute."""
     written = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Html(f"<{name}{written}>")
@@ -28,17 +28,17 @@ def tag(name: str, /, *children: Child, **attributes: Attribute) -> Html:
 
 
 def joined(*children: Child) -> Html:
-    """Children one after the other, without an element around them."""
+    """Children without an element around them."""
     return Html("".join(map(_text, children)))
 
 
 def foreign(name: str) -> Html:
-    """A name that somebody else chose: it turns no writing direction but its own."""
+    """Text from outside, which cannot change the text direction around it."""
     return tag("bdi", name)
 
 
 def octets(html: Html) -> bytes:
-    """What goes out. A name may hold what UTF-8 cannot say; a page has to come all the same."""
+    """The page as bytes; a lone surrogate in a name is replaced."""
     return html.encode("utf-8", "replace")
 
 

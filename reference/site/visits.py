@@ -1,4 +1,4 @@
-"""Sessions, and requests that are good enough to be looked at: from our own pages, at our own address."""
+"""Sessions, and protection against requests from other sites."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ HEADERS = {
 
 @dataclass(kw_only=True, slots=True)
 class Session(Generic[Contents]):
-    """One browser; its token is in every form that it is shown, and on no other site."""
+    """The session of one browser; its token is in every form (CSRF)."""
 
     key: str = field(repr=False)
     token: str = field(repr=False)
@@ -52,19 +52,19 @@ class Session(Generic[Contents]):
 
 
 class Sessions(Generic[Contents]):
-    """Sessions by the fingerprints of their cookies, the longest unseen first."""
+    """Sessions by cookie fingerprint, least recently used first."""
 
     def __init__(
         self, *, origin: str, name: str, same_site: str, now: Callable[[], float] = time.monotonic
     ) -> None:
-        # Cookies ignore ports, and several sites may share a loopback address.
+        # With the port: cookies ignore ports, and several sites may share an address.
         self._cookie = f"__Host-{name}-{urlsplit(origin).port}"
         self._same_site = same_site
         self._now = now
         self._known: OrderedDict[str, Session[Contents]] = OrderedDict()
 
     def of(self, request: Request) -> Session[Contents] | None:
-        """The session of this browser, if it has one and was here within the hour."""
+        """The session of this browser; None after one hour of inactivity."""
         cookie = request.cookies.get(self._cookie)
         session = self._known.get(fingerprint(cookie)) if cookie else None
         if session is None or self._now() - session.seen_at > IDLE_S:
@@ -74,7 +74,7 @@ class Sessions(Generic[Contents]):
         return session
 
     def begin(self, contents: Contents) -> tuple[Session[Contents], Mapping[str, str]]:
-        """A new session, and the header that its cookie travels in."""
+        """A new session, and the header that sets its cookie."""
         cookie = secrets.token_urlsafe(32)
         session = Session(
             key=fingerprint(cookie),
@@ -93,9 +93,9 @@ class Sessions(Generic[Contents]):
 
 
 class Guard:
-    """Lets in what is addressed to this origin and not sent by another, and gives every answer its headers.
+    """Accepts only requests for this origin that no other site sent, and adds security headers to answers.
 
-    A name that was rebound to loopback gives itself away in the Host header.
+    The check of the Host header prevents DNS rebinding.
     """
 
     def __init__(self, app: ASGIApp, *, origin: str) -> None:
@@ -120,7 +120,7 @@ class Guard:
 
 
 async def trusted_form(request: Request, token: str) -> dict[str, str]:
-    """The fields of a form that stood on a page of this session."""
+    """The fields of a form with this session's token; else 403."""
     fields = dict(await form_of(request) or ())
     if not hmac.compare_digest(fields.pop("csrf", "").encode("utf-8", "replace"), token.encode()):
         raise HTTPException(403)
@@ -132,7 +132,7 @@ def shown(html: Html, status: int = 200, headers: Mapping[str, str] | None = Non
 
 
 def sent_on(to: str, headers: Mapping[str, str] | None = None) -> Response:
-    """After something was done: to reload what comes next does nothing twice."""
+    """Redirects after an action, so that a reload does not repeat it."""
     return Response(b"", 303, {**(headers or {}), "location": to})
 
 

@@ -1,1 +1,1 @@
-"""The parts of report.html, each of them a function from values to markup."""
+"""The parts of report.html, as functions from values to markup."""

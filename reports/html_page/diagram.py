@@ -1,4 +1,4 @@
-"""Exchanges as a sequence diagram in SVG, with the answer that broke the rule marked."""
+"""A sequence diagram of exchanges in SVG, in which the answer that breaks the rule is marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LEFT = 64
 _GAP = 240
 _TOP = 46
 _ROW = 74
-# About as many characters as fit between two neighbouring lines, in the two kinds of letters that are used.
+# The approximate width of a character in the two fonts.
 _NARROW, _WIDE = 6.7, 6.3
 _BREAKS = "✗ breaks the rule"
 
@@ -23,7 +23,7 @@ def diagram(
 ) -> str:
     """The exchanges from top to bottom, numbered from `first`; `name` is unique on the page.
 
-    `guilty` is the place of the one whose answer broke the rule.
+    `guilty` is the position of the exchange whose answer breaks the rule.
     """
     ways = [parties(shown, result) for shown in exchanges]
     lanes = _lanes(ways)
@@ -45,7 +45,7 @@ def diagram(
 
 
 def _lanes(ways: Sequence[tuple[str, str]]) -> list[str]:
-    """The parties from left to right; strangers stand at the right, in the order of their coming."""
+    """The parties from left to right; unknown ones at the right, in order of appearance."""
     met = list(dict.fromkeys(party for way in ways for party in way))
     return sorted(met, key=lambda party: ORDER.index(party) if party in ORDER else len(ORDER))
 
@@ -62,8 +62,8 @@ def _lane(party: str, x: int, height: int, under_test: str | None) -> str:
 
 
 def _row(shown: Shown, start: int, end: int, y: int, number: int, *, marked: bool) -> str:
-    """A request to the right or to the left, and below it what came back."""
-    # A party that asks itself gets an arrow to a place beside it.
+    """A request, and its answer below it."""
+    # A party that sends to itself gets an arrow to a point beside it.
     end = start + _GAP // 2 if start == end else end
     middle, room = (start + end) // 2, abs(end - start) - 20
     back = y + 40
@@ -94,7 +94,7 @@ def _tip(start: int, end: int, y: int) -> str:
 def _described(
     exchanges: Sequence[Shown], ways: Sequence[tuple[str, str]], first: int, guilty: int | None
 ) -> str:
-    """The diagram for those who hear it."""
+    """The diagram as text for screen readers."""
     told = [
         f"{number}. {sender} to {receiver}, {shown.step}: {_cut(f'{shown.method} {path(shown.url)}', 120)};"
         f" the answer is {_cut(outcome(shown), 120)}."
@@ -110,7 +110,7 @@ def _short(text: str, room: int, character: float) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """The beginning and the end of what is too long: both say where a request went."""
+    """A long text with its middle left out; beginning and end show where a request went."""
     if len(text) <= most:
         return text
     head = most * 2 // 3

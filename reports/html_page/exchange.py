@@ -1,4 +1,4 @@
-"""The exchanges of a check: a diagram, each request with its answer, and the one it is about as a command."""
+"""The exchanges of a check: a diagram, requests and answers, and the decisive request as a command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.reports.verdicts import CheckResult, RunResult, Verdict
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Detail:
-    """How much of each check a page has room for."""
+    """The limits for each check on a page."""
 
     exchanges: int
     body: int
@@ -22,7 +22,7 @@ class Detail:
 
 
 def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name: str) -> str:
-    """What was sent and what came back; the exchange that the check is about is open."""
+    """The exchanges of a check; the decisive one is unfolded."""
     if not check.exchanges:
         return ""
     violation = check.verdict is Verdict.FAILED
@@ -53,7 +53,7 @@ def exchanges_of(check: CheckResult, result: RunResult, detail: Detail, *, name:
 
 
 def _by_hand(whole: Shown, fitted: Shown, *, own_ca: bool) -> str:
-    """The request as a command, unless it had to be shortened: half a command is none."""
+    """The request as a command, unless it had to be shortened."""
     command = curl(whole, own_ca=own_ca)
     if command != curl(fitted, own_ca=own_ca):
         return "<p class=note>The request is too long for this page; <code>report.json</code> has it.</p>"
@@ -75,7 +75,7 @@ def _exchange(shown: Shown, result: RunResult, number: int, *, open_: bool, viol
 
 
 def _fitted(shown: Shown, detail: Detail) -> Shown:
-    """The exchange without the ends of what is long."""
+    """The exchange with long texts shortened."""
     return replace(
         shown,
         url=cut(shown.url, detail.body),

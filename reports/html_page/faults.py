@@ -1,17 +1,17 @@
-"""What was done to the target and to those around it, fault by fault, and what came of it."""
+"""The table of faults and their outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from gateproof.reports.fault_matrix import OUTCOMES, FaultRow, fault_rows, faults_in_a_line
+from gateproof.reports.html_page.labels import badge, kind_of_check
 from gateproof.reports.html_page.markup import link, text
-from gateproof.reports.html_page.words import badge, kind_of_check
 from gateproof.reports.verdicts import RunResult, Verdict
 
 
 def faults(result: RunResult) -> str:
-    """A table with a row a fault and hop and a column an outcome; nothing for a run without faults."""
+    """A table with a row for each fault and hop, and a column for each outcome; empty without faults."""
     rows = fault_rows(result)
     if not rows:
         return ""
@@ -19,8 +19,8 @@ def faults(result: RunResult) -> str:
     heads = "".join(f"<th scope=col>{badge(kind_of_check(outcome))}</th>" for outcome in outcomes)
     return (
         "<section aria-labelledby=faults><h2 id=faults>Faults by hop and outcome</h2>"
-        f"<p class=note>{text(faults_in_a_line(result).capitalize())}. Under each outcome stand the rules "
-        "whose checks came to it while the fault struck.</p>"
+        f"<p class=note>{text(faults_in_a_line(result).capitalize())}. The column of an outcome lists the "
+        "rules whose checks ended with it while the fault was active.</p>"
         "<table class=matrix aria-labelledby=faults><thead><tr><th scope=col>Fault</th>"
         f"<th scope=col>Hop</th><th scope=col>Fired</th>{heads}</tr></thead>"
         f"<tbody>{''.join(_row(row, outcomes) for row in rows)}</tbody></table></section>"

@@ -1,21 +1,21 @@
-"""The rules by family and verdict, each of them a link to where it is told in full."""
+"""The table of rules by family and verdict, with links to the rules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from gateproof.reports.families import FAMILIES, family_of
+from gateproof.reports.html_page.labels import FAILED, KINDS, NOT_TESTABLE, PASSED, Kind, badge, kind_of
 from gateproof.reports.html_page.markup import anchor, attribute, text
-from gateproof.reports.html_page.words import FAILED, KINDS, NOT_TESTABLE, PASSED, Kind, badge, kind_of
 from gateproof.reports.verdicts import RuleResult, RunResult
 
 _ALWAYS = (FAILED, NOT_TESTABLE, PASSED)
 
 
 def matrix(result: RunResult) -> str:
-    """A table with a row a family and a column a verdict; on a narrow screen each row becomes a list.
+    """A table with a row for each family and a column for each verdict; on a narrow screen rows become lists.
 
-    Every cell has sign and word, so that it says everything where the heads of the columns are not seen.
+    Every cell has its own sign and word, because the column heads are hidden on narrow screens.
     """
     by_family: dict[str, dict[Kind, list[RuleResult]]] = {}
     for rule in result.rules:

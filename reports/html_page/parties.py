@@ -1,4 +1,4 @@
-"""Who spoke to whom in an exchange, from the name of its step and the address that was asked."""
+"""The sender and receiver of an exchange, from the name of its step and its URL."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.verdicts import RunResult
 
-# From left to right in a diagram; a party that is not among them comes after these.
+# The order from left to right in a diagram; other parties follow.
 ORDER = ("Harness", "Browser", "Agent", "Backend", "Service", "Gateway", "Merchant")
 _OF_THE_AGENT = ("Agent", "Gateway")
-# Who sends, and who receives unless the address says otherwise.
+# Sender, and receiver unless the URL says otherwise.
 _STEPS = {
     "browser": ("Browser", "Merchant"),
     "operation": ("Agent", "Service"),
@@ -44,20 +44,20 @@ def parties(shown: Shown, result: RunResult) -> tuple[str, str]:
     """The sender and the receiver of the request."""
     sender, receiver = _STEPS.get(shown.step, ("Harness", ""))
     if result.role == "service" and sender == "Backend":
-        sender = "Service"  # the operator's backend is what is under test, and goes by that name
+        sender = "Service"  # the operator's backend is the service under test
     place = netloc(shown.url)
     known = _places(result.target).get(place)
     return sender, known or receiver or place or "Unknown"
 
 
 def _places(target: Mapping[str, Any]) -> dict[str, str]:
-    """Whose the hosts and ports of the target's facts are."""
+    """The party of each host and port in the target's facts."""
     found = ((netloc(str(target.get(name, ""))), party) for name, party in _ADDRESSES.items())
     return {place: party for place, party in found if place}
 
 
 def netloc(url: str) -> str:
-    """The host and port of a URL; empty where there is none, or where it cannot be read."""
+    """The host and port of a URL; empty if there is none, or the URL is invalid."""
     try:
         return urlsplit(url).netloc.rpartition("@")[2].lower()
     except ValueError:
@@ -65,6 +65,6 @@ def netloc(url: str) -> str:
 
 
 def path(url: str) -> str:
-    """What follows host and port in a URL."""
+    """The part of a URL after host and port."""
     start = url.find("/", url.find("://") + 3)
     return url[start:] if start > 0 else url

@@ -1,4 +1,4 @@
-"""One rule as it is shown: in full where it failed or broke, folded elsewhere."""
+"""One rule on the page: in full if it failed or ended in an error, else folded."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable
 
 from gateproof.reports.html_page.exchange import Detail, exchanges_of
+from gateproof.reports.html_page.labels import Kind, badge, kind_of, kind_of_check
 from gateproof.reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
-from gateproof.reports.html_page.words import Kind, badge, kind_of, kind_of_check
-from gateproof.reports.repeats import story
+from gateproof.reports.replay_files import story
 from gateproof.reports.summary_texts import again
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
 
@@ -16,7 +16,7 @@ _SPOKEN_OF = {Verdict.FAILED, Verdict.ERROR}
 
 
 def in_full(rule: RuleResult, result: RunResult, detail: Detail) -> str:
-    """A rule that failed or ended in an error, with everything that is known of it."""
+    """A rule that failed or ended in an error, with all details."""
     kind, name = kind_of(rule, result), anchor(rule.id)
     checks = [check for check in rule.checks if check.verdict in _SPOKEN_OF]
     others = [check for check in rule.checks if check.verdict not in _SPOKEN_OF]
@@ -35,7 +35,7 @@ def in_full(rule: RuleResult, result: RunResult, detail: Detail) -> str:
 
 
 def folded(rule: RuleResult, result: RunResult, detail: Detail) -> str:
-    """A rule of which nothing bad is known. Its anchor stands inside, so that going there unfolds it."""
+    """Any other rule, folded. Its anchor is inside, so that a link to it unfolds the rule."""
     kind, name = kind_of(rule, result), anchor(rule.id)
     opened = " open" if rule.verdict is Verdict.OBSERVED else ""
     reason = f"<p><b>Reason:</b> {foreign(cut(rule.reason, detail.text))}</p>" if rule.reason else ""
@@ -66,14 +66,14 @@ def _meaning(rule: RuleResult, result: RunResult, name: str) -> str:
         ("Why it matters", text(rule.why)),
         ("Specification", text(rule.section)),
         ("Standard", text(rule.standard)),
-        ("Put up with", _put_up_with(rule, result)),
+        ("Baseline", _baseline(rule, result)),
         ("Link", f'<a href="#{name}">#{name}</a>'),
     ]
     return facts(rows)
 
 
-def _put_up_with(rule: RuleResult, result: RunResult) -> str:
-    """Why a failure does not count for now, and until when."""
+def _baseline(rule: RuleResult, result: RunResult) -> str:
+    """Why the baseline accepts a failure, and until when."""
     if not rule.baselined:
         return ""
     until = {entry.get("rule"): entry.get("expires") for entry in result.run.get("baseline") or ()}
@@ -82,7 +82,7 @@ def _put_up_with(rule: RuleResult, result: RunResult) -> str:
 
 
 def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Detail, *, name: str) -> str:
-    """A check that failed or broke: expected against observed, and how it came to that."""
+    """A check that failed or broke: expected, observed, and the exchanges."""
     kind = kind_of_check(check.verdict)
     if check.verdict is Verdict.FAILED:
         kind = kind_of(rule, result)
@@ -103,7 +103,7 @@ def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Deta
 
 
 def _story(check: CheckResult, detail: Detail) -> str:
-    """The history that a failure is about, step by step."""
+    """The steps of a failed history."""
     steps = "".join(f"<li>{foreign(cut(sentence, detail.text))}" for sentence in story(check))
     return f"<p class=label>The history</p><ol class=story>{steps}</ol>" if steps else ""
 
@@ -121,12 +121,12 @@ def _line(check: CheckResult, detail: Detail) -> str:
 
 
 def _short(check: CheckResult) -> str:
-    """A check's name without its rule's, which stands above it."""
+    """The check ID without the rule ID, which is shown above it."""
     return check.id.removeprefix(f"{check.rule}/")
 
 
 def _observations(checks: Iterable[CheckResult], detail: Detail) -> str:
-    """The facts that checks wrote down, as a table."""
+    """The observations of the checks, as a table."""
     rows = "".join(
         f"<tr><th scope=row>{_fact(name, detail)}<td><code>{_fact(_value(fact), detail)}</code>"
         f"<td><code>{_fact(_short(check), detail)}</code>"

@@ -129,9 +129,9 @@ def test_service_that_refuses_all_serves_nobody(service: OrdersService) -> None:
 
 
 def test_accepted_call_may_be_sent_elsewhere(service: OrdersService) -> None:
-    service.sends_to = "https://localhost:9/orders"
+    service.redirects_to = "https://localhost:9/orders"
     sent_on = service.plain(call(GOOD))
     assert (sent_on.status, sent_on.headers["location"]) == (307, "https://localhost:9/orders")
-    service.sends_by = 302
+    service.redirect_status = 302
     assert service.plain(call(GOOD)).status == 302
     assert service.plain(call()).status == 401

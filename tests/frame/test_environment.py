@@ -173,7 +173,7 @@ def test_a_folder_that_is_no_environment_is_left_alone(machine: Machine, venv: P
     venv.mkdir(parents=True)
     (venv / "thesis.txt").touch()
 
-    with pytest.raises(environment.InstallError, match="no virtual environment"):
+    with pytest.raises(environment.InstallError, match="not a virtual environment"):
         environment.ensure(venv, "run", None)
 
     assert (venv / "thesis.txt").exists()
@@ -217,13 +217,13 @@ def test_progress_is_told_and_what_pip_says_besides_is_kept_for_its_failure(
     monkeypatch.setattr(environment, "TOLD_EVERY_S", -1.0)
     progress = environment.Progress("run", 2)
     for line in ("WARNING: an index is odd\n", "Collecting one==1\n", "Requirement already satisfied: two\n"):
-        progress.hear(line)
+        progress.line(line)
     progress.end(failed=False)
     told = capsys.readouterr()
     assert told.out.splitlines()[-1] == "gateproof: run.txt: 2 of 2 packages"
     assert told.err == ""
 
-    progress.hear("ERROR: no matching distribution\n")
+    progress.line("ERROR: no matching distribution\n")
     progress.end(failed=True)
     assert "ERROR: no matching distribution" in capsys.readouterr().err
 
@@ -231,7 +231,7 @@ def test_progress_is_told_and_what_pip_says_besides_is_kept_for_its_failure(
 def test_a_command_is_heard_to_its_end_and_its_failure_is_told() -> None:
     heard: list[str] = []
     script = "import sys; print('one'); print('two', file=sys.stderr); sys.exit(int(sys.argv[1]))"
-    environment.run(sys.executable, "-u", "-c", script, "0", hear=heard.append)
+    environment.run(sys.executable, "-u", "-c", script, "0", on_line=heard.append)
     assert sorted(heard) == ["one\n", "two\n"]
     with pytest.raises(environment.InstallError, match="ended with 3"):
-        environment.run(sys.executable, "-c", script, "3", hear=heard.append)
+        environment.run(sys.executable, "-c", script, "3", on_line=heard.append)

@@ -1,4 +1,4 @@
-"""The playground without a browser: nine steps, one fault at most, and what stays behind the curtain."""
+"""The playground without a browser: nine steps, one fault at most, and what the browser does not see."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import httpx
 import pytest
 from starlette.responses import JSONResponse, Response
 
-from gateproof.reference.playground import curtain
+from gateproof.reference.playground import redaction
 from gateproof.reference.playground.app import playground_app
-from gateproof.reference.playground.curtain import Curtain, Kept
 from gateproof.reference.playground.faults import FAULTS
+from gateproof.reference.playground.redaction import Hidden, Redactor
 from gateproof.reference.playground.settings import Settings, Stage, read_settings
 from gateproof.reference.playground.wire import Wire
 from gateproof.reference.serving import NotServed
@@ -135,7 +135,12 @@ def test_nothing_that_is_the_services_or_the_agents_own_reaches_the_browser(play
     seen = "\n".join(player.seen)
     for secret in (*walk_tokens, *player.secrets, basic, stage.proxy[0], "mat."):
         assert secret not in seen
-    for kept in (curtain.PROXY_BASIC, curtain.PROXY_TOKEN, curtain.MERCHANT_TOKEN, curtain.AGENT_SECRET):
+    for kept in (
+        redaction.PROXY_BASIC,
+        redaction.PROXY_TOKEN,
+        redaction.MERCHANT_TOKEN,
+        redaction.AGENT_SECRET,
+    ):
         assert f"[{kept.what}]".replace("'", "&#x27;") in seen
     assert not re.search(r"eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{20,}", seen), "a token with its signature"
 
@@ -238,7 +243,7 @@ def test_resource_of_ones_own_needs_all_of_its_fields(player: Player) -> None:
     assert "needs all of its fields" in alert(refused)
     assert place.indicator in refused.text
     refused = player.begin("revoked-proxy-client", **fields, proxy_client_secret=place.proxy[1])
-    assert "needs a Resource that was made for it" in alert(refused)
+    assert "needs a prepared Resource" in alert(refused)
     assert place.proxy[1] not in refused.text
     page = player.begin(**fields, proxy_client_secret=place.proxy[1])
     page = player.steps(player.user(player.steps(page, 1, 4)), 6, 9)
@@ -252,11 +257,11 @@ def test_forms_need_the_sessions_token(player: Player) -> None:
         assert answer.status_code == 403
 
 
-def test_curtain_knows_a_value_however_it_is_written() -> None:
-    hidden, kept = Curtain(), Kept(what="secret", why="because")
+def test_redactor_finds_a_value_in_every_encoding() -> None:
+    hidden, kept = Redactor(), Hidden(what="secret", why="because")
     hidden.hide('a+b/c"d=\u00e9', kept)
     for written in ('a+b/c"d=\u00e9', "a%2Bb%2Fc%22d%3D%C3%A9", 'a+b/c\\"d=\\u00e9'):
-        assert hidden.before(f"<{written}>") == ("<", kept, ">")
+        assert hidden.redacted(f"<{written}>") == ("<", kept, ">")
     with pytest.raises(ValueError, match="too short"):
         hidden.hide("short", kept)
 
@@ -272,7 +277,7 @@ def test_settings_name_what_is_missing() -> None:
     }
     with pytest.raises(NotServed, match="a stage with the name usual"):
         read_settings(environ)
-    with pytest.raises(NotServed, match="an https origin of its own"):
+    with pytest.raises(NotServed, match="its own https origin"):
         read_settings(environ | {"GATEPROOF_PLAYGROUND_URL": "http://127.0.0.1:8447"})
 
 

@@ -215,10 +215,10 @@ def test_a_gateway_without_a_console_loads_no_page_of_it(
 @pytest.mark.parametrize(
     ("url", "password", "complaint"),
     [
-        ("http://127.0.0.1:{port}", "a-password-that-is-long", "an https origin of its own"),
-        ("https://127.0.0.1:{port}/console", "a-password-that-is-long", "an https origin of its own"),
-        ("https://127.0.0.1:{base}", "a-password-that-is-long", "an https origin of its own"),
-        ("https://127.0.0.1:{port}", "short", "$GATEPROOF_OPERATOR_PASSWORD"),
+        ("http://127.0.0.1:{port}", "a-password-that-is-long", "its own https origin"),
+        ("https://127.0.0.1:{port}/console", "a-password-that-is-long", "its own https origin"),
+        ("https://127.0.0.1:{base}", "a-password-that-is-long", "its own https origin"),
+        ("https://127.0.0.1:{port}", "short", "GATEPROOF_OPERATOR_PASSWORD"),
     ],
 )
 def test_a_console_needs_an_origin_and_a_password(

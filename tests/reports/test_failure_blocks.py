@@ -143,7 +143,7 @@ def test_target_that_asks_by_itself_is_launched_again_instead_of_its_request_bei
     said = block(check)
     assert "then     b: 200" in said
     assert "after    c 200" in said
-    assert "by hand  launch it once more: install 1: a run in which x" in said
+    assert "by hand  launch it again: install 1: a run in which x" in said
     assert "gateproof run --seed 7 --only REDEEM-10" in said
     assert "curl" not in said
 

@@ -11,8 +11,8 @@ from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.signin.sign_in_result import SignInResult
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.reports.pictures import path_of, render
+from gateproof.reports.result_json import check_result_from_dict, check_result_to_dict
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
-from gateproof.reports.wireform import check_result_from_dict, check_result_to_dict
 
 PNG = b"\x89PNG\r\n\x1a\n..."
 FAILED = CheckResult(id="AUTHZ-01/a[one of/two]", rule="AUTHZ-01", verdict=Verdict.FAILED)

@@ -32,8 +32,8 @@ SECRET = "s3cr3t/Value+with=odd&chars"
 def test_what_says_of_itself_that_it_is_a_secret_is_masked_however_short(text: str) -> None:
     shown = Redactor(secrets={}, public=()).text(text)
 
-    assert leaks.looks(text) is not None
-    assert leaks.looks(shown) is None
+    assert leaks.credential_kind(text) is not None
+    assert leaks.credential_kind(shown) is None
     assert Redactor(secrets={}, public=()).text(shown) == shown
     assert Redactor(secrets={}, public=()).text("a basic question") == "a basic question"
 

@@ -66,7 +66,7 @@ def held(agents: Agents) -> Install:
         desk = install.world.desk
         desk.holds = True
         install.launch("a run that is held as Pending")
-        desk.sends_back = True
+        desk.redirects_pending = True
         install.launch_after_trouble("a run that is held as Pending, and told so by a redirect")
         desk.approve_all()
         install.launch_after_trouble("a run after the approval")

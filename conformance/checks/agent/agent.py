@@ -43,7 +43,7 @@ _OTHERWISE = {"content-type": "application/json; charset=utf-8"}
 
 def _more_in_the_redirect(world: AgentWorld) -> None:
     """A redirect may contain more than code and state."""
-    world.desk.beside_code = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
+    world.desk.extra_parameters = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
 
 
 def _reserved_characters(world: AgentWorld) -> None:
@@ -53,7 +53,7 @@ def _reserved_characters(world: AgentWorld) -> None:
 
 def _registrations_by_their_label(world: AgentWorld) -> None:
     """The gateway requires `Content-Type: application/json` at registration, also with parameters."""
-    world.desk.minds_labels = True
+    world.desk.requires_json_label = True
 
 
 def _more_in_every_answer(world: AgentWorld) -> None:
@@ -61,7 +61,7 @@ def _more_in_every_answer(world: AgentWorld) -> None:
 
     The registration answer repeats what was registered (RFC 7591 section 3.2.1).
     """
-    world.desk.beside = _MORE
+    world.desk.extra_members = _MORE
     world.service.script.always(Endpoint.METADATA, Answer(members=_MORE))
 
 
@@ -115,7 +115,7 @@ def operation_is_carried_out_in_gzip(agents: Agents) -> None:
         (install.world.desk.script, (Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)),
     ):
         for endpoint in endpoints:
-            script.always(endpoint, Answer(packs=True))
+            script.always(endpoint, Answer(gzips=True))
 
     carried_out(ended(install.launch("a run with answers in gzip")))
 

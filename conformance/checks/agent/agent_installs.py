@@ -170,7 +170,7 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
     install = agents.install()
     desk = install.world.desk
     works(install.launch("a run that gets tokens"))
-    desk.renews_all = False
+    desk.rotates_refresh_tokens = False
     for which in ("the access token", "the next access token"):
         desk.end_access_tokens()
         what = f"a run in which {which} has expired, and a refresh brings an access token alone"

@@ -14,7 +14,7 @@ from gateproof.conformance.kit.agent.browser import Courier
 from gateproof.conformance.kit.agent.visits import Deliver, Visit, bring, codes_in
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
-from gateproof.fakes.gateway.agent_endpoints import Desk
+from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 
 # How long to watch for a wrong exchange before the right redirect follows the tampered one.
 _TEMPTED_S = 1.5
@@ -119,7 +119,7 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
             tampered = _once(lambda _: f"state={quote(state)}")
     desk = install.world.desk
     desk.refusals = tampered.number - 1
-    desk.beside_code = {"iss": desk.issuer} if tampered.says_issuer else {}
+    desk.extra_parameters = {"iss": desk.issuer} if tampered.says_issuer else {}
     stolen: list[str] = []
     what = f"a run with a redirect whose state is {case}"
     run = ended(install.launch(what, _tampering(desk, tampered, stolen)))
@@ -207,7 +207,7 @@ def _doubling(change: Change) -> Deliver:
     return deliver
 
 
-def _tampering(desk: Desk, tampered: Tampered, stolen: list[str]) -> Deliver:
+def _tampering(desk: AgentEndpoints, tampered: Tampered, stolen: list[str]) -> Deliver:
     first: list[str] = []
 
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:

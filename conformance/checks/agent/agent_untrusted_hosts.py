@@ -11,7 +11,7 @@ from gateproof.conformance.kit.agent.output import printed
 from gateproof.conformance.kit.agent.world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
-from gateproof.fakes.gateway.agent_endpoints import Desk, fields
+from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import WELL_KNOWN
 
@@ -42,17 +42,17 @@ def _token_endpoint_redirects_into_the_clear(install: Install) -> None:
 
 
 def _service_redirects(install: Install) -> None:
-    install.world.service.sends_to = f"{install.world.url(THIEF)}/orders"
+    install.world.service.redirects_to = f"{install.world.url(THIEF)}/orders"
 
 
 def _service_redirects_by_302(install: Install) -> None:
     """Some clients follow a 302 with GET and the same headers, but do not follow a 307."""
     _service_redirects(install)
-    install.world.service.sends_by = 302
+    install.world.service.redirect_status = 302
 
 
 def _service_redirects_into_the_clear(install: Install) -> None:
-    install.world.service.sends_to = f"{install.world.url(CLEAR)}/orders"
+    install.world.service.redirects_to = f"{install.world.url(CLEAR)}/orders"
 
 
 def _authorization_server_in_the_clear(install: Install) -> None:
@@ -73,7 +73,7 @@ def _service_has_moved(install: Install) -> None:
     world = install.world
     second = world.add_second_gateway()
     # The party accepts unknown clients; otherwise it would not see what else they send.
-    second.takes_anybody = True
+    second.accepts_any_client = True
     works(install.launch("a run that makes the agent a client of the first gateway"))
     end_tokens(world)
     world.service.servers[:] = [second.site.authorization_server]
@@ -112,7 +112,7 @@ def _metadata_in_the_clear(install: Install) -> None:
 
 def _redirect_names_another(install: Install) -> None:
     thief = install.world.thief
-    install.world.desk.beside_code = {
+    install.world.desk.extra_parameters = {
         "iss": thief.site.authorization_server,
         "token_endpoint": thief.site.token_endpoint,
     }
@@ -251,7 +251,7 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
     _no_credential_sent_to(second, run, (GATEWAY, CORE), other)
 
 
-def _no_credential_sent_to(desk: Desk, run: Run, parties: Iterable[str], whose: str) -> None:
+def _no_credential_sent_to(desk: AgentEndpoints, run: Run, parties: Iterable[str], whose: str) -> None:
     """No secret of this gateway, and no verifier for its codes, was sent to one of these parties."""
     secrets = desk.secrets()
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)

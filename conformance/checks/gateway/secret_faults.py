@@ -20,7 +20,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.agent import get
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.fakes.attacker_host import Thief
+from gateproof.fakes.attacker_host import AttackerHost
 from gateproof.fakes.serving import is_loopback
 
 NEEDS = ["merchant", "faults"]
@@ -122,19 +122,19 @@ def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tup
 
 
 @contextmanager
-def _other_server(world: World) -> Iterator[tuple[Thief, MerchantFault]]:
+def _other_server(world: World) -> Iterator[tuple[AttackerHost, MerchantFault]]:
     """A server that the gateway would trust, and the fault that redirects to it."""
     at = urlsplit(world.merchant_api or "")
     if not is_loopback(at.hostname or ""):
         raise LeftOut("a gateway on another machine cannot reach the server to which it is redirected")
     certificate = world.service_certificate if at.scheme == "https" else None
     wire = world.gateway.wire
-    with Thief(certificate) as thief, wire.also(thief.url, ca_file=world.ca_file):
+    with AttackerHost(certificate) as thief, wire.also(thief.url, ca_file=world.ca_file):
         require(wire.send("the other server", get(thief.url))).status(200)
         yield thief, replace(REDIRECT, parameters={"location": thief.url})
 
 
-def _got_nothing(thief: Thief, alone: IsolatedUser, before: int) -> None:
+def _got_nothing(thief: AttackerHost, alone: IsolatedUser, before: int) -> None:
     """The other server received nothing that the gateway sent to the merchant, or got from it."""
     sent = [
         each

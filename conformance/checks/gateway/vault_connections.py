@@ -28,12 +28,12 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
     """If the connection to the merchant fails, there is no 410, and redemption works afterwards."""
     with _behind_a_listener(world, case) as (alone, door):
         due = failure_oracle.soon_due(alone)
-        if not alone.merchant.show(door, case.face):
+        if not alone.merchant.switch_listener(door, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
         let_expire(world)
 
         answer = due.redeem_once()
-        visits = alone.merchant.show(door, "open")
+        visits = alone.merchant.switch_listener(door, "open")
         _count_fault(due, case, answer, visits)
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
@@ -47,7 +47,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
     """A signed-in user gets a code for another agent while the connection to the merchant fails."""
     with _behind_a_listener(world, case) as (alone, door):
         user = user_with_two_approvals(world, alone)
-        if not alone.merchant.show(door, case.face):
+        if not alone.merchant.switch_listener(door, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
 
         after = failure_oracle.last_of(alone)
@@ -65,12 +65,12 @@ def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[Isolated
     alone = placeable(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
-    door = alone.merchant.open_door()
+    door = alone.merchant.open_listener()
     try:
         yield elsewhere(alone, door), door
     finally:
         world.standing.note_trouble()
-        alone.merchant.close_door(door)
+        alone.merchant.close_listener(door)
 
 
 def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
@@ -95,11 +95,11 @@ def _connection_count(alone: IsolatedUser, door: str, after: int) -> int:
         return any(entry.outcome and entry.ordinal > after for entry in alone.journal())
 
     deadline = time.monotonic() + PROVISIONING_S
-    while not alone.merchant.visits(door) and not answered():
+    while not alone.merchant.connections(door) and not answered():
         if time.monotonic() > deadline:
             raise LeftOut("the gateway sent its merchant no request when another agent was approved")
         time.sleep(0.05)
-    visits = alone.merchant.visits(door)
+    visits = alone.merchant.connections(door)
     if visits and answered():
         raise LeftOut("the gateway accepted that certificate, so there was no fault")
     return visits

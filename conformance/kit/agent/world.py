@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import Place, origin
-from gateproof.fakes.gateway.agent_endpoints import Desk, fields
+from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.application import Routes, application
 from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.keys import SigningKey, new_key
@@ -134,8 +134,8 @@ class AgentWorld:
         )
         self.thief = _desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
         # The gateways that the service names; the thief is not one of them.
-        self.named: list[Desk] = [self.desk]
-        self.thief.takes_anybody = True
+        self.named: list[AgentEndpoints] = [self.desk]
+        self.thief.accepts_any_client = True
         if metadata_apart:
             self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
             self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"
@@ -146,7 +146,7 @@ class AgentWorld:
         host = "localhost" if party == THIEF else "127.0.0.1"
         return f"{'http' if party == CLEAR else 'https'}://{host}:{self._doors[party].port}"
 
-    def add_second_gateway(self) -> Desk:
+    def add_second_gateway(self) -> AgentEndpoints:
         """Adds a second honest gateway; the service accepts its tokens as well."""
         for name in (SECOND, SECOND_CORE):
             self._open(name)
@@ -243,7 +243,7 @@ class AgentWorld:
         door = self._doors[name]
         tls = None if name == CLEAR else self._tls(kind)
         listener = self._loop.run(
-            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, came=door.count)
+            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, connected=door.count)
         )
         door.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener
@@ -253,9 +253,9 @@ class AgentWorld:
         return server_tls(certificate, key)
 
 
-def _desk(site: Site, party: str) -> Desk:
+def _desk(site: Site, party: str) -> AgentEndpoints:
     keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
-    return Desk(site, indicator=INDICATOR, scopes=SCOPES, **keys)
+    return AgentEndpoints(site, indicator=INDICATOR, scopes=SCOPES, **keys)
 
 
 @cache

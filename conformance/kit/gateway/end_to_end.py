@@ -17,7 +17,7 @@ from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.documents import same_url, strings_in
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
-from gateproof.fakes.service import Headers, OperatorService, Surroundings
+from gateproof.fakes.service import Headers, OperatorService, ServiceConfig
 
 _POINTER = re.compile(r'resource_metadata="?([^",\s]+)')
 
@@ -36,8 +36,8 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
 
     client = project.proxy_client
     require(gateway.proxy_token(client)).status(200)
-    surroundings = Surroundings(
-        ask=ask,
+    config = ServiceConfig(
+        send=ask,
         authorization_server=f"{gateway.base_url}/{project.resource.id}",
         token_endpoint=agent_wire.token_endpoint(gateway.core_url),
         token_request_headers=dict([gateway.basic(client)]),
@@ -47,7 +47,7 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
         merchant_api=world.merchant_api,
         certificate=world.service_certificate,
     )
-    with OperatorService(surroundings) as service, gateway.wire.also(service.url, ca_file=world.ca_file):
+    with OperatorService(config) as service, gateway.wire.also(service.url, ca_file=world.ca_file):
         yield service
 
 

@@ -38,14 +38,14 @@ class Behind:
 def behind_a_proxy(world: World) -> Iterator[Behind]:
     """Puts a byte-level proxy between the gateway and the token endpoint of a Resource."""
     alone = placeable(world)
-    door = alone.merchant.open_door()
+    door = alone.merchant.open_listener()
     try:
         at = urlsplit(door)
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
             yield Behind(alone=elsewhere(alone, proxy.instead_of(door)), proxy=proxy)
     finally:
         world.standing.note_trouble()
-        alone.merchant.close_door(door)
+        alone.merchant.close_listener(door)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +66,14 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
     alone = placeable(world)
     if kept.trust is None:
         raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
-    proxy, door, hop = kept.interceptor(), alone.merchant.open_door(), world.unique()
+    proxy, door, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
     try:
         yield Intercepted(alone=elsewhere(alone, proxy.open(hop, door)), proxy=proxy)
     finally:
         world.standing.note_trouble()
         proxy.arm()
         proxy.close_hop(hop)
-        alone.merchant.close_door(door)
+        alone.merchant.close_listener(door)
 
 
 def placeable(world: World) -> IsolatedUser:

@@ -19,7 +19,7 @@ from gateproof.conformance.wire.common_substrings import without_shared_parts
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import origin
 from gateproof.fakes.merchant.records import Kind, MintedToken
-from gateproof.reports.repeats import RUN
+from gateproof.reports.replay_files import RUN
 
 MERCHANT_KINDS = {"refresh_token": "merchant_refresh_token", "access_token": "merchant_access_token"}
 # Key of the number of characters of the log that were available for the search.

@@ -11,7 +11,7 @@ from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
 from gateproof.conformance.kit.authority import Certificate
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
-from gateproof.fakes.listener import Door
+from gateproof.fakes.listener import SwitchableListener
 from gateproof.fakes.serving import server_tls
 
 # Plain HTTP where TLS is expected.
@@ -26,7 +26,7 @@ class ServiceDoors:
     """
 
     loop: Loop
-    doors: Mapping[Endpoint, Door]
+    doors: Mapping[Endpoint, SwitchableListener]
     tls: ssl.SSLContext | None
     faces: Callable[[], Mapping[str, Certificate]]
     unissued: frozenset[str] = frozenset()
@@ -47,7 +47,7 @@ class ServiceDoors:
         door, shown = self.doors[endpoint], self._context(face)
         self.loop.run(door.open(shown))
         try:
-            yield lambda: door.visits
+            yield lambda: door.connections
         finally:
             self.loop.run(door.open(self.tls))
 
@@ -55,7 +55,7 @@ class ServiceDoors:
     def behind_a_proxy(self, endpoint: Endpoint) -> Iterator[ByteProxy]:
         """During the block, all connections to this listener go through a byte-level proxy."""
         door = self.doors[endpoint]
-        back = door.beside()
+        back = door.another_port()
         self.loop.run(door.shut())
         self.loop.run(back.open(self.tls))
         try:

@@ -30,7 +30,7 @@ from gateproof.fakes.gateway.journal import Journal
 from gateproof.fakes.gateway.keys import kept_key, new_key
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Script
-from gateproof.fakes.listener import Door
+from gateproof.fakes.listener import SwitchableListener
 from gateproof.fakes.serving import Listener, listen, server_tls
 
 # Code that treats it as a URL and normalizes it changes it.
@@ -204,8 +204,8 @@ async def _listen(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> L
     return await listen(lambda _: app, host=where.host, port=where.port, tls=tls)
 
 
-async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Door:
-    door = Door(app, host=where.host, port=where.port)
+async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> SwitchableListener:
+    door = SwitchableListener(app, host=where.host, port=where.port)
     await door.open(tls)
     return door
 

@@ -1,1 +1,1 @@
-"""How a check of an agent is run: what it is given, and what becomes of what it saw."""
+"""Running a check of an agent: its fixtures, and its exchanges."""

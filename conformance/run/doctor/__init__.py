@@ -1,1 +1,1 @@
-"""What `gateproof doctor` looks at before a run."""
+"""The diagnosis of `gateproof doctor`."""

@@ -1,4 +1,4 @@
-"""What one run of an agent in an honest world says of what can be tested."""
+"""Diagnosis of an agent, by one run in a world without faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.fakes.gateway.script import Endpoint
 
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:
-    """The agent is launched once; where that does not end well, little can be tested."""
+    """Launches the agent once; if that run does not succeed, the doubts say how far it came."""
     with closing(AgentBench(context)) as bench:
         run = bench.agents.normal()
     return Diagnosis(
@@ -45,6 +45,6 @@ def _doubts(run: Run) -> Iterator[str]:
     }
     missed = next((step for step, done in steps.items() if not done), None)
     if missed is not None:
-        yield f"the first thing that it did not do is: {missed}"
+        yield f"the first step that it did not do: {missed}"
     limit = ", see timeout_s under [launch]" if run.ended is Ended.AT_LIMIT else ""
     yield f"how it ended: {run.said()}{limit}"

@@ -1,4 +1,4 @@
-"""What can be tested at a target, what would make more testable, and what in its file looks wrong."""
+"""What can be tested at a target, what is needed for more, and what in the target file looks wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.control import Described
 
-# A control that offers everything that anything needs.
+# A control with every action.
 _ABLE = Described(
     name="",
     version="",
@@ -27,7 +27,7 @@ _ABLE = Described(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """Something that the target could offer, and what it would bring."""
+    """Something that the target could offer, and the rules that it would make testable."""
 
     text: str
     gain: Gain
@@ -35,7 +35,7 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Diagnosis:
-    """Everything that there is to say."""
+    """The result for one target."""
 
     name: str
     role: str
@@ -43,16 +43,16 @@ class Diagnosis:
     missing: Mapping[str, str]
     advice: tuple[Advice, ...] = ()
     doubts: tuple[str, ...] = ()
-    # What a service that is configured by hand has to be told, by the names that a launched one is told.
+    # The settings for a service that is configured by hand, by environment variable.
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def unchecked(self) -> list[str]:
-        """Rules for which gateproof has no check, whatever the target offers."""
+        """Rules for which gateproof has no check."""
         return [each.rule.id for each in self.prospects if not each.checked]
 
     def as_json(self) -> dict[str, Any]:
-        """For programs: each rule with its reasons, in the words of a report."""
+        """The output of --json: each rule with its reasons, in the words of a report."""
         return {
             "target": self.name,
             "role": self.role,
@@ -72,12 +72,12 @@ class Diagnosis:
         }
 
     def _reason(self, group: Sequence[str]) -> str:
-        """A group of alternatives; the ones that targets of another role have are none of its business."""
+        """The reason for a group of alternative needs, without the needs of other roles."""
         return ", or ".join(self.missing[need] for need in group if need in self.missing)
 
 
 def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis:
-    """What is known of a gateway that has answered."""
+    """The diagnosis of a gateway that has answered."""
     return Diagnosis(
         name=name,
         role="gateway",
@@ -91,7 +91,7 @@ def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis
 def diagnose_service(
     context: ServiceContext, settings: Mapping[str, str], doubts: Sequence[str]
 ) -> Diagnosis:
-    """What is known of a service that has answered."""
+    """The diagnosis of a service that has answered."""
     return Diagnosis(
         name=context.target.name,
         role="service",
@@ -122,7 +122,7 @@ def _prospects(offered: frozenset[str]) -> list[Testability]:
 
 
 def _advice(context: RunContext) -> list[Advice]:
-    """All control actions that are missing together, then each thing that the target file could list."""
+    """First all missing control actions together, then each thing that the target file could list."""
     now, target = _prospects(context.capabilities), context.target
     actions = [need.removeprefix("control:") for need in context.missing if need.startswith("control:")]
     found = []

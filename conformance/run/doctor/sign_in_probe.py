@@ -1,4 +1,4 @@
-"""One user is signed in before anything depends on it: are the pages made for the browser at hand?"""
+"""Signs one user in, to find out whether the pages work with the configured kind of sign-in."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gateproof.conformance.wire.client import RateLimited, TargetSilent
 _SAYS_NOTHING = (Broken, LeftOut, Unavailable, Unmet, ControlFailed, Unsupported, RateLimited, TargetSilent)
 
 
-def rehearse(context: RunContext) -> list[str]:
-    """What in the way to sign in looks wrong; a sign-in that ends in any other way is for a run to judge.
+def probe_sign_in(context: RunContext) -> list[str]:
+    """Problems of the sign-in pages; all other results of the sign-in are left to a run.
 
-    The user is shown pages and acts on them, for an agent that is registered for it.
+    The sign-in is for an agent that is registered for it.
     """
     kind = context.target.sign_in.kind
     if kind not in {"forms", "chromium"}:

@@ -1,4 +1,4 @@
-"""A few requests whose answers show whether the target file says what is so; none of them is a check."""
+"""A few requests that show whether the target file is right; they are not checks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gateproof.conformance.wire.client import RateLimited, TargetSilent, Wire
 from gateproof.conformance.wire.exchange import Request
 
 
-def inquire(target: GatewayTarget) -> list[str]:
-    """What is not answered with 200 although the target file lists it, each with the key to look at."""
+def probe_gateway(target: GatewayTarget) -> list[str]:
+    """Things in the target file that are not answered with 200, each with the key to look at."""
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     found: list[str] = []
     try:
@@ -30,8 +30,8 @@ def inquire(target: GatewayTarget) -> list[str]:
     return found
 
 
-def inquire_service(target: ServiceTarget) -> list[str]:
-    """Whether the operation is where the target file says: without a token, it is refused there."""
+def probe_service(target: ServiceTarget) -> list[str]:
+    """Problems with the operation of the target file, which has to be refused without a token."""
     service = unrecorded(target)
     try:
         answer = service.operate()
@@ -48,7 +48,7 @@ def inquire_service(target: ServiceTarget) -> list[str]:
 
 
 def _listed(target: GatewayTarget) -> Iterator[tuple[str, Sequence[Request]]]:
-    """What is asked, and the requests of which one is to work."""
+    """A name and requests, of which one has to succeed."""
     for project in target.projects:
         for resource in project.resources:
             discovery = agent.discovery_url(target.base_url, resource.id)

@@ -1,4 +1,4 @@
-"""Which rules a target lets be tested, and what it would have to offer for more of them."""
+"""Which rules can be tested at a target, and which more with further capabilities."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Checks = Mapping[str, Sequence[Check]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Testability:
-    """What will become of a rule; `parts` are the needs of what is left out of one that is tested."""
+    """Whether a rule can be tested; `parts` are the unmet needs of single checks of a testable rule."""
 
     rule: Rule
     testable: bool
@@ -24,19 +24,19 @@ class Testability:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gain:
-    """The rules that become testable, and the ones of which less is then left out."""
+    """The rules that become testable, and the rules of which more checks can run."""
 
     rules: tuple[str, ...]
     completed: tuple[str, ...]
 
 
 def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) -> list[Testability]:
-    """One a rule, in their order."""
+    """The testability of each rule, in order."""
     return [_prospect(rule, checks.get(rule.id, ()), offered) for rule in rules]
 
 
 def gain(before: Sequence[Testability], after: Sequence[Testability]) -> Gain:
-    """What lies between two lists of the same rules."""
+    """The difference between two lists of the same rules."""
     pairs = list(zip(before, after, strict=True))
     return Gain(
         rules=tuple(new.rule.id for old, new in pairs if new.testable and not old.testable),

@@ -1,1 +1,1 @@
-"""One run, from the first check to the record."""
+"""One run: it runs the checks and writes the record."""

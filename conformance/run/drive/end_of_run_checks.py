@@ -1,4 +1,4 @@
-"""The checks that are about a whole run, asked once it is over."""
+"""The checks about a whole run, which run after all others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Question = Callable[[Survey], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Afterwards:
-    """A place for the judge where nothing is sent any more and nothing secret is left."""
+class EndOfRun:
+    """The bench of these checks: they send nothing, and there are no secrets to redact."""
 
     context: Context
 
@@ -39,8 +39,8 @@ class Afterwards:
         return ""
 
 
-def asks_afterwards(rules: Iterable[str], role: str) -> bool:
-    """True when one of these rules has a check about the whole run."""
+def has_end_of_run_checks(rules: Iterable[str], role: str) -> bool:
+    """True if one of these rules has a check about the whole run."""
     found = index(role)
     return any(check.whole_run for rule in rules for check in found.get(rule, ()))
 
@@ -48,8 +48,8 @@ def asks_afterwards(rules: Iterable[str], role: str) -> bool:
 def conclude(
     context: Context, rules: Iterable[str], survey: Survey, chosen: frozenset[str] | None = None
 ) -> Iterable[CheckResult]:
-    """The results of the checks about the whole run; what was not searched cannot be said to be clean."""
-    role, place = context.target.role, Afterwards(context=context)
+    """The results of the checks about the whole run; errors if a part of the run was not searched."""
+    role, place = context.target.role, EndOfRun(context=context)
     questions = _questions(role)
     asked = [check for rule in rules for check in index(role).get(rule, ()) if check.whole_run]
     for check in asked:
@@ -63,7 +63,7 @@ def conclude(
 
 
 def _asking(question: Question, survey: Survey) -> Callable[[], None]:
-    """The question, which another run is asked again; by which rules alone, it may know better."""
+    """The check as a function; it first clears the rules that a replay has to include."""
 
     def ask() -> None:
         brought_up(())

@@ -1,7 +1,7 @@
-"""How often a run looks for garbage: seldom.
+"""Makes garbage collection rare.
 
-Records of what passed are kept by the thousand until a run ends, and the collector would walk over all of
-them again and again. Little of what a run makes is ever garbage in circles.
+A run keeps thousands of results until it ends, and the collector would traverse all of them again and again.
+A run creates few reference cycles.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ _NEW_OBJECTS = 50_000
 
 
 def collect_seldom() -> None:
-    """What is loaded stays, and the rest is looked at when there is a good deal more of it."""
+    """Excludes all existing objects from collection, and raises the thresholds."""
     gc.freeze()
     gc.set_threshold(_NEW_OBJECTS, 20, 50)

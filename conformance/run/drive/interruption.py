@@ -1,8 +1,8 @@
-"""Ctrl-C, a polite kill and a terminal that goes away, which take effect where a run can stop cleanly.
+"""Defers SIGINT, SIGTERM and SIGHUP until a run can stop cleanly.
 
-Between two checks pytest is at its own book-keeping: an exception out of nowhere leaves its context managers
-half closed, and what they then say about themselves lands on the terminal. A check, in turn, may wait for a
-target that never answers, and has to be left at once.
+Between two checks pytest runs its own code. An exception there leaves its context managers half closed, and
+their messages appear on the terminal. A check, however, may wait for a target that never answers, so it is
+interrupted at once.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateproof.conformance.run.drive.signals import heeded
+from gateproof.conformance.run.drive.signals import not_ignored
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_UNHEARD_FILES = frozenset({weakref.__file__, _weakrefset.__file__})
-_UNHEARD_NAMES = frozenset({"__del__", "gc_callback"})
-"""Where the interpreter calls by itself: it prints what is raised there, and goes on as if nothing was."""
+# Code that the interpreter calls by itself: it prints an exception from there, and continues.
+_SWALLOWING_FILES = frozenset({weakref.__file__, _weakrefset.__file__})
+_SWALLOWING_NAMES = frozenset({"__del__", "gc_callback"})
 
 _SOON_S = 0.02
 
 
 class Interruption:
-    """Whether somebody asked this process to stop, and whether that may interrupt what it is doing."""
+    """Whether a signal asked this process to stop, and whether it may interrupt the current code."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -36,11 +36,11 @@ class Interruption:
 
     @contextmanager
     def held_back(self) -> Iterator[None]:
-        """A first request waits for the next check; a second one does not wait."""
+        """Inside the block the first signal waits for the next check; the second interrupts at once."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {number: signal.signal(number, self._request) for number in heeded(*_SIGNALS)}
+        before = {number: signal.signal(number, self._request) for number in not_ignored(*_SIGNALS)}
         before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._remind)
         try:
             yield
@@ -51,7 +51,7 @@ class Interruption:
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
-        """What runs in here is interrupted, at its beginning if the request is older than it."""
+        """The code in this block is interrupted; at its start if a signal came before."""
         if self.asked:
             raise KeyboardInterrupt
         self._welcome = True
@@ -70,17 +70,17 @@ class Interruption:
 
 
 def _interrupt(frame: FrameType | None) -> None:
-    """At once, or as soon as what runs is a place that an exception leaves."""
-    if _is_unheard(frame):
+    """Raises KeyboardInterrupt now, or retries soon if the exception would be swallowed here."""
+    if _is_swallowing(frame):
         signal.setitimer(signal.ITIMER_REAL, _SOON_S)
         return
     raise KeyboardInterrupt
 
 
-def _is_unheard(frame: FrameType | None) -> bool:
+def _is_swallowing(frame: FrameType | None) -> bool:
     while frame is not None:
         code = frame.f_code
-        if code.co_filename in _UNHEARD_FILES or code.co_name in _UNHEARD_NAMES:
+        if code.co_filename in _SWALLOWING_FILES or code.co_name in _SWALLOWING_NAMES:
             return True
         frame = frame.f_back
     return False

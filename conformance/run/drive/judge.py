@@ -1,4 +1,4 @@
-"""What a check did, as a verdict."""
+"""Runs a check and turns what it did into a verdict."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Workplace(Protocol):
 
 
 def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
-    """Runs one check, unless the target lacks what it needs, and says what came of it."""
+    """Runs one check if the target meets its needs, and returns the result."""
     rule = rules.load()[check.rule]
     missing = first_missing(rule, check, bench.context.capabilities)
     if missing is not None:
@@ -124,28 +124,28 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
 
 
 def harness_error(check_id: str, check: Check, message: str) -> CheckResult:
-    """A fault of the harness outside the body of a check."""
+    """The result for an error of the harness outside of the check itself."""
     return CheckResult(
         id=check_id, rule=check.rule, verdict=Verdict.ERROR, reason=Reason.HARNESS_BROKE, message=message
     )
 
 
 def _completion(level: str, tally: Tally) -> tuple[Verdict, Reason, dict[str, str]]:
-    """A check that came to its end has passed, if it claimed or observed anything."""
+    """A check that ended has passed if it had a claim or an observation."""
     if level == "silent":
         if tally.observed:
             return Verdict.OBSERVED, Reason.OBSERVED, {}
         return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": "the check observed nothing"}
     if tally.expected:
         return Verdict.PASSED, Reason.EXPECTATION_HELD, {}
-    message = "the check expected nothing, so it cannot have shown anything"
+    message = "the check made no claim, so it shows nothing"
     return Verdict.ERROR, Reason.HARNESS_BROKE, {"message": message}
 
 
 def _meaning(
     error: BaseException, check: Check, target: Target
 ) -> tuple[Verdict, Reason, dict[str, str], bool]:
-    """The verdict, its reason, the texts and whether the rule is blocked, for what a check raised."""
+    """The verdict, reason and texts for an exception of a check, and whether the rule is blocked."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
     match error:
         case Unmet():
@@ -182,7 +182,7 @@ def _meaning(
 
 
 def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
-    """The documents that a failure is about, every value of them redacted by itself."""
+    """The documents that a failure is about, with each value redacted separately."""
     return {
         name: redacted_parts.body(json.dumps(document, ensure_ascii=False, default=repr), redactor)
         for name, document in tally.beside.items()
@@ -190,9 +190,9 @@ def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
 
 
 def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
-    """What repeats the failure, as JSON values that hold no secret.
+    """The replay data of the failure, as redacted JSON values.
 
-    An example that is another one by the time that it may be shown repeats nothing: its seed does.
+    None for an example that redaction has changed: it would not repeat the failure, but its seed does.
     """
     if tally.replay is None:
         return None
@@ -204,19 +204,19 @@ def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
 
 
 def _said(error: Broken, target: Target) -> str:
-    """What does not hold, and what in the target file may be the cause where that is not the gateway."""
+    """The claim that does not hold, with a question about the target file if that may be the cause."""
     question = doubt(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"
     return f"{said}; {question}" if question else said
 
 
 def _where(error: BaseException) -> str:
-    """An exception's type and the places it came through; its text may hold anything, so it stays out."""
+    """An exception's type and traceback positions, without its text, which may contain secrets."""
     frames = [
         f"{Path(frame.filename).relative_to(_PACKAGE)}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename).is_relative_to(_PACKAGE)
     ]
-    # In one piece a long name looks like a credential, and would be hidden.
+    # A long name in one piece looks like a credential and would be redacted.
     name = _IN_A_NAME.sub(" ", type(error).__name__)
     return f"{name} at {' > '.join(frames[-4:]) or 'an unknown place'}"

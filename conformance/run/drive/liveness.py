@@ -1,4 +1,4 @@
-"""Whether the target still answers at the end of a run: what fell silent on the way was not tested."""
+"""Checks at the end of a run that the target still answers; if not, the run has no verdict."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import TargetSilent, Wire
 from gateproof.conformance.wire.route import Place
 
-# It is asked again after these pauses: one answer that got lost is no silence.
+# Pauses before each try, because one lost answer does not mean that the target is down.
 PAUSES_S = (0.0, 2.0, 5.0)
 
 
 def silence(context: Context) -> str:
-    """What is said of a target that answers no more; nothing of one that does, whatever it answers."""
+    """The reason if the target does not answer any more; empty if it gives any answer."""
     where = _where(context)
     if where is None:
         return ""

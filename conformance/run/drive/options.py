@@ -1,4 +1,4 @@
-"""What the command line asks of a run."""
+"""The options of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shard:
         return f"{self.k}/{self.n}"
 
     def holds(self, position: int) -> bool:
-        """True for the rules of this part: every N-th, so that the parts take about the same time."""
+        """True for the rules of this part: every N-th rule, so that the parts take similar time."""
         return position % self.n == self.k - 1
 
 
@@ -41,28 +41,28 @@ class RunOptions:
     fail_fast: bool = False
     shuffle: bool = False
     baseline: tuple[Entry, ...] = ()
-    # Whether anything goes wrong on purpose, and how much is generated for each rule.
+    # Whether faults are injected, and how many examples are generated for each rule.
     faults: bool = True
     examples: int = 20
-    # Whether the intercepting proxy takes part.
+    # Whether the intercepting proxy is used.
     intercept: bool = True
-    # So many requests a second go to the target at most.
+    # The maximum number of requests per second to the target.
     rate: float | None = None
-    # How long a campaign lasts, and where what failed in it is kept.
+    # The duration of a campaign, and the folder for its failures.
     minutes: float = 0.0
     database: Path | None = None
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
-    # Those of them that get a part of the examples only: nobody expects anything there.
+    # Those of the chosen checks that get only a part of the examples, because no failure is expected.
     in_passing: frozenset[str] = frozenset()
-    # A stored failure that the chosen check is to see again.
+    # A stored failure that the chosen check has to repeat.
     replay: Mapping[str, Any] | None = None
-    # Whether results come with the exchanges that they rest on; a proof reads verdicts alone.
+    # Whether results include exchanges; a proof needs only the verdicts.
     exchanges: bool = True
     command: str = "gateproof run"
 
     def left_out(self) -> dict[str, str]:
-        """The needs that this run does not meet whatever the target offers, each with the reason."""
+        """The needs that the options of this run exclude, each with the reason."""
         found = {}
         if not self.faults:
             found["faults"] = "left out by --no-faults"

@@ -1,4 +1,4 @@
-"""The two phases of a run: checks that can share the target, then checks that change it for everybody."""
+"""The two phases of a run: checks that can share the target, then checks that change it for all others."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from gateproof.conformance.run.service.worker_copy import share_of
+from gateproof.reports.result_json import check_result_from_dict
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
-from gateproof.reports.wireform import check_result_from_dict
 
-# What pytest offers besides running tests, none of which a run wants: its output, its caches, its captures.
+# Plugins of pytest that a run does not need.
 _WITHOUT = (
     "terminal",
     "cacheprovider",
@@ -36,10 +36,10 @@ _WITHOUT = (
     "pastebin",
     "unittest",
     "doctest",
-    # These collect garbage five times at the end of a phase, to print what nobody is to see.
+    # These collect garbage five times at the end of a phase.
     "unraisableexception",
     "threadexception",
-    # Every fixture and hook of these is looked at again for each phase, and a proof has a thousand.
+    # Their fixtures and hooks cost time in each phase, and a proof has a thousand phases.
     "capture",
     "debugging",
     "legacypath",
@@ -56,11 +56,11 @@ Sink = Callable[[CheckResult], None]
 
 
 class PhaseFailed(Exception):
-    """pytest itself could not carry a phase through."""
+    """pytest itself failed."""
 
 
 class _Controller:
-    """Receives what the checks found, in this process or in a worker, and hands workers their context."""
+    """Receives the results from this process or from workers, and gives workers their context."""
 
     def __init__(self, plan: Plan, context: Context, sink: Sink) -> None:
         self._plan = plan
@@ -86,7 +86,7 @@ class _Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
-        lost = Survey(lost="a worker process died with answers that nobody has searched for secrets")
+        lost = Survey(lost="a worker process died with answers that were not searched for secrets")
         self.survey.add(Survey.from_json(handed) if handed is not None else lost)
 
     @pytest.hookimpl(trylast=True)
@@ -99,7 +99,7 @@ class _Controller:
         if found is not None:
             self._sink(check_result_from_dict(found))
         elif report.failed:
-            # A Ctrl-C ends the workers too, and may do so before this process has heard of it.
+            # Not reported yet: a Ctrl-C may end the workers before this process gets the signal.
             self.lost.append(_lost(report.nodeid, self._context.target.role))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -107,11 +107,11 @@ class _Controller:
             self.fault = f"{Path(report.nodeid).name} could not be loaded"
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        # pytest stops itself by a subclass of this exception.
+        # pytest uses a subclass of this exception to stop itself.
         self.interrupted = excinfo.type is KeyboardInterrupt
 
     def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        # xdist wraps what a worker says in an exception of its own; what follows from the first comes after.
+        # xdist wraps the error of a worker. Only the first error is kept; later ones follow from it.
         of_worker = excinfo.traceback[-1].name == "worker_internal_error"
         said = "pytest broke in a worker" if of_worker else f"pytest broke: {excinfo.typename}"
         self.fault = self.fault or said
@@ -119,7 +119,7 @@ class _Controller:
 
 
 def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Survey:
-    """Runs the checks of one phase; every result goes to the sink as soon as it is there."""
+    """Runs the checks of one phase; every result goes to the sink at once."""
     if not plan.modules(context.target.role):
         return Survey()
     checks = str(place(context.target.role))
@@ -141,7 +141,7 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
         *(_shared_out(workers) if workers > 1 else []),
         checks,
     ]
-    # By its name pytest would look for it among all that is installed, for each phase of a proof anew.
+    # As an object: by its name, pytest would search all installed packages in each phase.
     plugins = [controller] if workers > 1 else [controller, plugin]
     # With workers there is no check in this process, and pytest can be interrupted anywhere.
     with _own_pytest(), nullcontext() if workers > 1 else controller.interruption.held_back():
@@ -159,10 +159,10 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
 
 
 def _shared_out(workers: int) -> list[str]:
-    """What has pytest hand the checks to workers, which are told of the plug-in by its name."""
-    # -P: no file in the caller's folder is taken for a module by a worker.
+    """The options with which pytest distributes checks to workers; these load the plugin by name."""
+    # -P: workers do not import modules from the current folder.
     python = f"{shlex.quote(os.path.normpath(sys.executable))} -P"
-    # Workers that are named like this are started again without end, unless a number is given.
+    # Without a number, such workers would be restarted without limit.
     return [
         *("-p", plugin.__name__, "-p", "xdist.plugin", "--dist", "load"),
         *("--tx", f"{workers}*popen//python={python}", "--max-worker-restart", str(4 * workers)),
@@ -171,7 +171,7 @@ def _shared_out(workers: int) -> list[str]:
 
 @contextmanager
 def _own_pytest() -> Iterator[None]:
-    """pytest with nothing of the caller's: no plug-in, no option, no configuration."""
+    """Runs pytest without plugins, options and configuration of the caller."""
     ours = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
     before = {name: os.environ.get(name) for name in ours}
     os.environ.update(ours)
@@ -186,7 +186,7 @@ def _own_pytest() -> Iterator[None]:
 
 
 def _lost(nodeid: str, role: str) -> CheckResult:
-    """A check whose worker died under it."""
+    """The result for a check whose worker died."""
     place, _, item = nodeid.rpartition("::")
     name = item.partition("[")[0]
     family = Path(place).stem.partition("_")[0]
@@ -197,5 +197,5 @@ def _lost(nodeid: str, role: str) -> CheckResult:
         rule=rule,
         verdict=Verdict.ERROR,
         reason=Reason.WORKER_LOST,
-        message="the worker process died under this check",
+        message="the worker process died in this check",
     )

@@ -1,4 +1,4 @@
-"""Which checks one phase of a run takes, and in what manner."""
+"""The checks of one phase of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.suite.needs import touches_whole_target
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """The rules and the phase; where single checks are chosen, those of the rules alone.
+    """The rules of a phase; with `chosen`, only these checks of the rules.
 
     A failure of a rule in `fatal` ends the phase.
     """
@@ -24,7 +24,7 @@ class Plan:
     chosen: frozenset[str] | None = None
 
     def takes(self, check: Check) -> bool:
-        """True for a check of which at least one case belongs to the phase."""
+        """True if at least one case of the check belongs to the phase."""
         return (
             check.rule in self.rules
             and not check.whole_run
@@ -36,11 +36,11 @@ class Plan:
         return self.chosen is None or check_id in self.chosen
 
     def modules(self, role: str) -> list[str]:
-        """Where those checks stand; the other modules need not be looked through."""
+        """The modules with those checks."""
         return [name for name, checks in homes(role).items() if any(map(self.takes, checks))]
 
     def generating(self, role: str) -> int:
-        """How many cases of the phase draw their input or run races: a campaign goes on with those."""
+        """The number of cases with generated input or races, which a campaign repeats."""
         raced = set(races(role))
         return sum(
             len([case for case in check.ids() if self.takes_case(case)])

@@ -1,7 +1,7 @@
-"""pytest's side of a run: which checks run, what they are given, and how their results come back.
+"""The pytest plugin of a run: collects the checks, provides their fixtures, and returns their results.
 
-The same module serves a run in one process and every xdist worker. A worker is given the run's context over
-xdist's own channel, so that no secret stands in a file, an argument or an environment variable.
+It is used in a run with one process and in every xdist worker. A worker gets the run's context over xdist's
+own channel, so that no secret is in a file, an argument or an environment variable.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.agent.bench import AgentBench
 from gateproof.conformance.run.drive.benches import AnyBench, open_bench
 from gateproof.conformance.run.drive.contexts import Context
-from gateproof.conformance.run.drive.end_of_run_checks import asks_afterwards
+from gateproof.conformance.run.drive.end_of_run_checks import has_end_of_run_checks
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.judge import harness_error, judge
@@ -39,8 +39,8 @@ from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import Check, check_of
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.races import Races, racers_for, rounds_for, wanted_for
+from gateproof.reports.result_json import check_result_to_dict
 from gateproof.reports.verdicts import CheckResult
-from gateproof.reports.wireform import check_result_to_dict
 
 PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()
@@ -48,7 +48,7 @@ SURVEY = pytest.StashKey[Survey]()
 INTERRUPTION = pytest.StashKey[Interruption]()
 _BENCH = pytest.StashKey[AnyBench]()
 _FOUND = pytest.StashKey[CheckResult]()
-# In passing, this part of the examples has to do.
+# Checks in `in_passing` get one in so many examples.
 _PART = 4
 
 
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     handed = getattr(config, "workerinput", None)
     if handed is not None:
         collect_seldom()
-        # From our own parent.
+        # The data is from our own parent process.
         config.stash[PLAN], told = pickle.loads(handed["gateproof"])  # noqa: S301
         config.stash[INTERRUPTION] = interruption = Interruption()
         holding = ExitStack()
@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """What this process received is searched for secrets; a worker hands on what came of it."""
+    """Searches what this process received for secrets; a worker sends the result to its parent."""
     config = session.config
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
@@ -77,28 +77,28 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
-    # A worker that has said that it is done is not waited for much longer.
+    # Last, because the parent does not wait long for a worker that has sent its output.
     if isinstance(bench, Bench):
         bench.clean_up()
 
 
 def _survey(config: pytest.Config) -> Survey:
-    if _BENCH not in config.stash or not _asks_afterwards(config):
+    if _BENCH not in config.stash or not _has_end_of_run_checks(config):
         return Survey()
     try:
         return config.stash[_BENCH].received.survey()
-    except Exception as fault:  # noqa: BLE001 - whoever breaks here, the run has to know that nobody searched
+    except Exception as fault:  # noqa: BLE001 - the run has to know that the search failed
         return Survey(lost=f"{type(fault).__name__} while the answers were searched for secrets")
 
 
 @pytest.hookimpl
 def pytest_internalerror() -> bool:
-    """A worker that breaks prints nothing: in an exception's text there may be anything."""
+    """Prints nothing, because the text of an exception may contain secrets."""
     return True
 
 
-def _asks_afterwards(config: pytest.Config) -> bool:
-    return asks_afterwards(config.stash[PLAN].rules, config.stash[CONTEXT].target.role)
+def _has_end_of_run_checks(config: pytest.Config) -> bool:
+    return has_end_of_run_checks(config.stash[PLAN].rules, config.stash[CONTEXT].target.role)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -107,7 +107,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 class _Planned(pytest.Directory):
-    """The folder of a role's checks, of which only what the plan takes is opened."""
+    """The folder of a role's checks; collects only the modules of the plan."""
 
     def collect(self) -> Iterator[pytest.Module]:
         config = self.config
@@ -122,7 +122,7 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] | None:
-    """Collects the checks of the plan and nothing else: what a module imports is not its own."""
+    """Collects only checks of the plan that are defined in this module."""
     own = getattr(obj, "__module__", None) == collector.obj.__name__
     check = check_of(obj) if own else None
     return None if check is not None and collector.config.stash[PLAN].takes(check) else []
@@ -130,7 +130,7 @@ def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps the cases of the plan."""
+    """Keeps only the cases of the plan."""
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
     if plan.shuffle:
@@ -139,7 +139,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def bench(request: pytest.FixtureRequest) -> AnyBench:
-    """The worker's connections, with a fresh record for one check."""
+    """The bench of this process, with an empty record for the check."""
     config = request.config
     if _BENCH not in config.stash:
         config.stash[_BENCH] = open_bench(config.stash[CONTEXT])
@@ -150,19 +150,19 @@ def bench(request: pytest.FixtureRequest) -> AnyBench:
 
 @pytest.fixture
 def world(bench: Bench | ServiceBench) -> World | ServiceWorld:
-    """Projects, Resources, agents and users for one check; around a service, gateway, merchant and thief."""
+    """Projects, Resources, agents and users; for a service: gateway, merchant and attacker's host."""
     return bench.world
 
 
 @pytest.fixture
 def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
-    """What was received so far, to be searched for secrets."""
+    """Everything received so far, to search it for secrets."""
     return bench.received
 
 
 @pytest.fixture
 def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
-    """Draws input from the run's seed."""
+    """Generates input from the run's seed."""
     context = bench.context
     return Draw(
         seed=context.seed,
@@ -176,13 +176,13 @@ def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
 
 @pytest.fixture
 def anew(bench: Bench) -> Callable[[], World]:
-    """Begins the check's record anew, for a check of which one part in many is worth keeping."""
+    """Clears the check's record, for a check of which only the last of many parts is worth keeping."""
     return bench.anew
 
 
 @pytest.fixture
 def races(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Races:
-    """The races of one check, as large as the budget of examples lets them be."""
+    """The races of one check; their size depends on the number of examples."""
     context = bench.context
     examples = _budget(context, _id(request.node))
     return Races(
@@ -197,7 +197,7 @@ def races(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Races:
 
 
 def _campaign(bench: AnyBench) -> Campaign | None:
-    """The campaign, in which what a turn sent is of no use once it has held: a campaign takes thousands."""
+    """The campaign; it forgets the exchanges of a passed turn, because there are thousands of turns."""
     campaign = bench.context.campaign
     if campaign is None or not isinstance(bench, Bench | ServiceBench):
         return campaign
@@ -224,13 +224,13 @@ def service(bench: ServiceBench) -> Service:
 
 @pytest.fixture
 def agents(bench: AgentBench) -> Agents:
-    """The agent under test, as many installs of it as a check wants."""
+    """The agent under test, with as many installs as a check needs."""
     return bench.agents
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
-    """Runs a check under the judge, from whom nothing but an interruption comes back as an exception."""
+    """Runs a check through `judge`, which raises nothing but interruptions."""
     arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # noqa: SLF001
     stash = pyfuncitem.config.stash
     with stash[INTERRUPTION].let_through():
@@ -244,7 +244,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Lets a result travel with pytest's report, and strips the report of everything else that could leak."""
+    """Adds the result to pytest's report, and removes everything else that could contain secrets."""
     report = yield
     if report.when == "call" or report.failed:
         found = item.stash.get(_FOUND, None)
@@ -267,7 +267,7 @@ def _check(item: pytest.Item) -> Check:
 
 
 def _budget(context: Context, check_id: str) -> int:
-    """How many examples one check may generate."""
+    """The number of examples for one check."""
     return max(1, context.examples // _PART) if check_id in context.in_passing else context.examples
 
 

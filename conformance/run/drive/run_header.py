@@ -1,4 +1,4 @@
-"""Who asks whom, with what, and how to do it again: the header of a run's record."""
+"""Builds the header of a run's record: target, harness, options and plan."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from gateproof.reports import header
 from gateproof.reports.header import Header, Planned
 
 _HANDSHAKE_S = 5.0
-# The Date header counts whole seconds, so less than this is no difference that anybody could see.
+# The Date header has whole seconds, so smaller differences cannot be measured.
 _DATE_STEP_S = 1.5
 
 
@@ -51,7 +51,7 @@ def header_of(
     options: RunOptions,
     started: datetime,
 ) -> Header:
-    """The header of a run; what was not found out, because the target was never reached, stays empty."""
+    """The header of a run; values that are unknown because the target was not reached are empty."""
     return Header(
         role=options.role,
         spec=header.Spec(
@@ -149,7 +149,7 @@ def _target(target: Target | Embedded, prepared: AnyPrepared | None) -> header.T
 
 
 def _lines(target: Target | Embedded) -> dict[str, int]:
-    """Where the target file says what; a file that has gone meanwhile says it nowhere."""
+    """The line numbers of keys in the target file; empty if it cannot be read any more."""
     if isinstance(target, Embedded) or target.file is None:
         return {}
     try:
@@ -159,7 +159,7 @@ def _lines(target: Target | Embedded) -> dict[str, int]:
 
 
 def _configuration(target: Target | Embedded) -> str:
-    """A digest of what the target file says, without its secrets and without where the file lies."""
+    """A digest of the content of the target file, without secrets and paths."""
     text = json.dumps(_open_values(target), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -170,7 +170,7 @@ def _open_values(value: Any) -> Any:
     if isinstance(value, Path):
         return value.name
     if is_dataclass(value) and not isinstance(value, type):
-        # Headers and environments may hold credentials: their names are enough to tell set-ups apart.
+        # Values of headers and environment variables may be credentials, so only their names count.
         return {
             field.name: sorted(getattr(value, field.name))
             if field.name in {"headers", "env"}
@@ -185,7 +185,7 @@ def _open_values(value: Any) -> Any:
 
 
 def _tls_key(target: GatewayTarget) -> str:
-    """A digest of the public key that the target shows: a report is not to pass for another's."""
+    """A digest of the target's public key, so that a report belongs to one target."""
     parts = urlsplit(target.base_url)
     if parts.scheme != "https" or parts.hostname is None:
         return ""
@@ -205,7 +205,7 @@ def _tls_key(target: GatewayTarget) -> str:
 
 
 def _skew(prepared: AnyPrepared | None) -> float | None:
-    """How far the target's clock is ahead, by the Date of its first answer; None where it says none."""
+    """How far the target's clock is ahead, by the Date of its first answer; None if unknown."""
     if prepared is None or not prepared.date:
         return None
     try:

@@ -1,4 +1,4 @@
-"""One run, from a target to its record."""
+"""Carries out one run against a target and writes its record."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, deciding
 
 Sink = Callable[[CheckResult], None]
 USUAL_SEED = 7
-# What can be tested of a target whose certificate is refused.
+# The rules that can be tested if the target's certificate is refused.
 _OF_CERTIFICATES = ("TLS-01",)
 
 
 class CutShort(Exception):
-    """The run ends before its last check: says why."""
+    """The run ends before its last check; the text says why."""
 
 
 def planned(rules: Sequence[Rule], role: str) -> list[str]:
-    """The identifiers of all checks of these rules."""
+    """The IDs of all checks of these rules."""
     found = index(role)
     return [check_id for rule in rules for check in found.get(rule.id, ()) for check_id in check.ids()]
 
@@ -56,14 +56,14 @@ def carry_out(
     folder: Path,
     stage: Stage | None = None,
 ) -> RunResult:
-    """Prepares the target and the fakes, runs the checks, and leaves a record in the folder.
+    """Prepares the target and the fakes, runs the checks, and writes the record into the folder.
 
-    The record has a footer unless somebody stopped the run: what an interrupted run has seen is in it, and
-    everything that is drawn from it says that it is not whole.
+    The record of an interrupted run has no footer. It has the results so far, and every output generated from
+    it says that the run is incomplete.
     """
     run = _Run(target, rules, options, sink, stage)
     folder.mkdir(parents=True, exist_ok=True)
-    with EvidenceWriter(folder / FILE, scan=leaks.looks) as writer, suppress(KeyboardInterrupt):
+    with EvidenceWriter(folder / FILE, scan=leaks.credential_kind) as writer, suppress(KeyboardInterrupt):
         with terminated_as_interrupted():
             cut_short = run.into(writer)
         if not cut_short and (missing := writer.missing()):
@@ -72,12 +72,14 @@ def carry_out(
         try:
             writer.footer(duration_s=took_s, cut_short=cut_short)
         except LeakFound as found:
-            writer.footer(duration_s=took_s, cut_short=f"what cut the run short is withheld: {_held(found)}")
+            writer.footer(
+                duration_s=took_s, cut_short=f"the reason why the run ended is withheld: {_held(found)}"
+            )
     return result_of(read(folder / FILE))
 
 
 class _Run:
-    """What one run asks, and how it writes down what it finds."""
+    """One run: its rules and options, and how it records results."""
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class _Run:
         self.clock = time.monotonic()
 
     def into(self, writer: EvidenceWriter) -> str:
-        """Writes the header and every result, and says what cut the run short, if anything did."""
+        """Writes the header and every result; returns why the run ended early, or an empty text."""
         target = self._target
         if not planned(self._rules, self._options.role):
             self._begin(writer, None)
@@ -120,7 +122,7 @@ class _Run:
                 self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
                 return str(reason)
-            # A proof looks at single checks, and at gateways that break.
+            # Not in a proof: it runs single checks, also against gateways that crash.
             return distrust or ("" if self._options.chosen is not None else silence(context))
 
     def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> AnyPrepared:
@@ -132,7 +134,7 @@ class _Run:
         return prepare(target, folder, seed, stack, self._stage)
 
     def _chosen(self, context: Context, folder: Path) -> Context:
-        """The context, less what this run leaves out, and at its pace."""
+        """The context with this run's options: what it leaves out, its rate, and others."""
         left_out, rate = self._options.left_out(), self._options.rate
         return replace(
             context,
@@ -146,7 +148,7 @@ class _Run:
         )
 
     def _campaign(self, plans: Sequence[Plan]) -> Campaign | None:
-        """How long each check goes on, where the run is a campaign."""
+        """The time for each check, if the run is a campaign."""
         options = self._options
         if options.database is None:
             return None
@@ -158,7 +160,7 @@ class _Run:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
     def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:
-        # pytest loads when it is needed.
+        # These import pytest.
         from gateproof.conformance.kit.gateway.received import Survey  # noqa: PLC0415
         from gateproof.conformance.run.drive.end_of_run_checks import conclude  # noqa: PLC0415
         from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
@@ -205,27 +207,27 @@ class _Run:
 
 
 def _withheld(result: CheckResult, found: LeakFound) -> CheckResult:
-    """The verdict without all that was seen: something in it must stand in no record."""
+    """The verdict alone, because its texts or exchanges contain a secret."""
     return CheckResult(
         id=result.id,
         rule=result.rule,
         verdict=result.verdict,
         reason=result.reason,
-        message=f"what was seen is withheld: {_held(found)}",
+        message=f"the details are withheld: {_held(found)}",
         blocking=result.blocking,
         duration_s=result.duration_s,
     )
 
 
 def _held(found: LeakFound) -> str:
-    return f"a {found.kind} stood in it that nothing hides"
+    return f"a {found.kind} in it was not redacted"
 
 
 @contextmanager
 def workplace() -> Iterator[tuple[Path, ExitStack]]:
-    """A private folder, and a stack that stops what is started, in that order of going away.
+    """A temporary folder, and a stack that stops started processes before the folder is removed.
 
-    What a container has written there may be another user's, and stays.
+    Files that a container wrote there may belong to another user, and are left.
     """
     with (
         tempfile.TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True) as folder,
@@ -235,5 +237,5 @@ def workplace() -> Iterator[tuple[Path, ExitStack]]:
 
 
 def usual_seed(profile: str) -> int:
-    """The seed of a run that was not given one: CI asks every day the same, and a campaign looks further."""
+    """The default seed: a fixed one, but a random one for a campaign."""
     return secrets.randbelow(2**32) if profile == "campaign" else USUAL_SEED

@@ -1,4 +1,4 @@
-"""A polite kill, or a terminal that goes away, means the same as Ctrl-C."""
+"""Treats SIGTERM and SIGHUP like Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from types import FrameType
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """A signal to stop ends a run like Ctrl-C does: with its record, and with everything stopped."""
+    """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, interrupt) for number in heeded(signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, interrupt) for number in not_ignored(signal.SIGTERM, signal.SIGHUP)
+    }
     try:
         yield
     finally:
@@ -23,7 +25,7 @@ def terminated_as_interrupted() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def heeded(*numbers: signal.Signals) -> tuple[signal.Signals, ...]:
-    """Those that mean something here: whoever starts a run that outlives its terminal has SIGHUP ignored."""
-    deaf = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
-    return tuple(number for number in numbers if number is not signal.SIGHUP or not deaf)
+def not_ignored(*numbers: signal.Signals) -> tuple[signal.Signals, ...]:
+    """These signals, without SIGHUP if it is ignored, as it is under nohup."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return tuple(number for number in numbers if number is not signal.SIGHUP or not ignored)

@@ -1,1 +1,1 @@
-"""How a check of a gateway is run: what it is given, and what becomes of what it saw."""
+"""Running a check of a gateway: its fixtures, and its exchanges."""

@@ -1,4 +1,4 @@
-"""Browsers of the harness that stay open over several authorizations."""
+"""Browsers that are kept over several authorizations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInRes
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.route import parts_of
 
-# What an authorization ends with; an address that carries one of these is its end, wherever it leads.
+# Parameters that mark the end of an authorization, wherever the URL leads.
 _ANSWERS = {"code", "access_token", "id_token", "token", "error"}
 
 
 class KeptBrowser:
-    """One browser, its cookies kept from visit to visit."""
+    """One browser that keeps its cookies between visits."""
 
     def __init__(self, pages: PageSignIn, landed: Callable[[SignInResult], None] = lambda _: None) -> None:
         self._pages = pages
@@ -26,12 +26,12 @@ class KeptBrowser:
         self._browser = pages.browser(CALLBACK)
 
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
-        """Opens an address, and the user does what is asked for."""
+        """Opens a URL, and the user acts on the pages."""
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
         return self._seen(self._pages.sign_in_with(self._browser, request), request)
 
     def look(self, url: str, user: User) -> Visit:
-        """Opens an address; redirects are followed, and the user does nothing at all."""
+        """Opens a URL and follows redirects; the user does nothing."""
         request = _opening(url, user)
         return self._seen(self._pages.look(self._browser, request), request)
 
@@ -40,7 +40,7 @@ class KeptBrowser:
         self._browser.copy_cookies(other._browser, hosts)
 
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
-        """The user's act of this number is sent by a browser without this one's cookies."""
+        """Sends the user's nth action from another browser, without this one's cookies."""
         other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
         request = _opening(url, user)
         landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
@@ -52,10 +52,10 @@ class KeptBrowser:
 
 
 def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
-    """A landing as checks see it.
+    """The sign-in result as a `Visit` for checks.
 
-    A sign-in that goes on at a host to which a run may not go, an identity provider's for example, says
-    nothing about the gateway: neither is it the agent's address, nor does it carry what belongs there.
+    Raises BeyondReach if the sign-in continues at a host that is outside of the run, such as an identity
+    provider. That says nothing about the gateway.
     """
     host = parts_of(landing.left_to or "").hostname
     meant = {urlsplit(url).hostname for url in (request.redirect_uri, CALLBACK)}
@@ -77,9 +77,9 @@ def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
 
 
 def _answers(left_to: str | None, request: SignInRequest) -> bool:
-    """Whether this can answer the request: at a host that it names or its agent has, or with its state.
+    """Whether this URL can be the answer to the request: it has a host of the request, or its state.
 
-    A code that goes astray goes with its state; an error page may call its reasons codes.
+    A misdirected code is recognized by the state. The parameter `code` is not enough: error pages use it too.
     """
     if left_to is None:
         return True
@@ -98,7 +98,7 @@ def _host(url: str) -> str | None:
 
 
 def _names(url: str) -> set[str]:
-    """The names of the parameters that an address carries, in its query and behind its hash."""
+    """The names of the parameters in the query and fragment of a URL."""
     parts = parts_of(url)
     return {
         name for text in (parts.query, parts.fragment) for name, _ in parse_qsl(text, keep_blank_values=True)

@@ -1,4 +1,4 @@
-"""Control actions, with an ear for the credentials that they give out."""
+"""A control that records the credentials in its answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.conformance.targets.control import CommandControl, HttpControl
 
 
 class RecordingControl:
-    """A control plane whose answers about Proxy clients are listened to."""
+    """Passes actions on, and reports the credentials of new Proxy clients."""
 
     def __init__(
         self, control: HttpControl | CommandControl, meet_client: Callable[[str, str], None]

@@ -1,4 +1,4 @@
-"""The picture that a check may leave behind: of the page on which its user stuck."""
+"""The screenshot of a check: the page on which its sign-in got stuck."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gateproof.reports import leaks
 from gateproof.reports.pictures import path_of
 from gateproof.reports.verdicts import CheckResult
 
-# A shorter secret is hidden where it is a whole value, and would be found in words.
+# Shorter secrets could be parts of ordinary words.
 _SHORTEST = 6
 
 
 class Screenshots:
-    """Keeps the last picture of the check at hand; it goes into the record where the result names it."""
+    """Keeps the last screenshot of the current check, for its result if that names the screenshot."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -28,16 +28,16 @@ class Screenshots:
         self._drawn = None
 
     def picturing(self, keyring: Callable[[], Keyring]) -> Picturing:
-        """What hides the secrets of the check at hand."""
+        """The object that takes screenshots without secrets for the current check."""
 
         def tells(text: str) -> bool:
             known = (value for value in keyring().values() if len(value) >= _SHORTEST)
-            return leaks.looks(text) is not None or any(value in text for value in known)
+            return leaks.credential_kind(text) is not None or any(value in text for value in known)
 
         return Picturing(redact=lambda text: keyring().redactor().text(text), tells=tells, keep=self._keep)
 
     def illustrated(self, result: CheckResult) -> CheckResult:
-        """The result with the picture that it speaks of."""
+        """The result, with the screenshot if it names it."""
         said = "\0".join([result.message, result.got, *map(str, result.observations.values())])
         if self._drawn is None or self._path not in said:
             return result

@@ -1,1 +1,1 @@
-"""What is made ready before a run: targets, merchants, and what can be tested."""
+"""Preparation of a run: targets, fake parties, and what can be tested."""

@@ -1,4 +1,4 @@
-"""Bringing a run against an agent to its start: certificates, good ones and others, and its program."""
+"""Prepares a run against an agent: valid and invalid certificates, and the agent's program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OFFERED = frozenset({"examples", "faults", "logs:output"})
 def prepare_agent(
     given: AgentTarget | Embedded, folder: Path, seed: int, _stack: ExitStack
 ) -> Prepared[AgentContext]:
-    """Nothing is launched yet: every check launches the agent as often as it needs to."""
+    """Prepares without launching: every check launches the agent as often as it needs."""
     target = embedded_agent(given, folder) if isinstance(given, Embedded) else given
     _there(target.launch)
     authority, now = Authority(folder), datetime.now(UTC)
@@ -55,7 +55,7 @@ def _files(certificate: Certificate) -> tuple[Path, Path]:
 
 
 def _there(spec: Launch) -> None:
-    """An agent that cannot be started is no agent that fails."""
+    """Raises CannotRun if the agent cannot be started, so that this does not count as a failed check."""
     if not spec.cwd.is_dir():
         raise CannotRun(f"cannot launch the agent: the folder {spec.cwd} is not there")
     program = spec.command[0]

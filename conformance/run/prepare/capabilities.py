@@ -1,4 +1,4 @@
-"""What a target offers, need by need, and what would make it offer the rest."""
+"""Which needs a target meets, and what would meet the others."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MAKING = ("create_project", "create_resource", "create_proxy_client")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """What is known of a target once its control has described itself."""
+    """A target and the description of its control."""
 
     target: GatewayTarget
     described: Described | None
 
     def may(self, action: str) -> bool:
-        """True when the control action is there, or may be: a control that lists none is tried.
+        """True if the control has the action, or may have it because it lists no actions.
 
-        Where the target file lists Projects beside it, those are taken and none is made.
+        If such a control comes with Projects in the target file, these are used and none are created.
         """
         if self.described is None:
             return False
@@ -33,12 +33,12 @@ class Offer:
 
     @property
     def controlled(self) -> bool:
-        """True when Projects are made by control actions rather than taken from the target file."""
+        """True if Projects are created by control actions, not taken from the target file."""
         return all(self.may(action) for action in MAKING)
 
     @property
     def usable(self) -> list[Project]:
-        """Projects of the target file that a check can work in."""
+        """Projects of the target file that checks can use."""
         return [
             project
             for project in self.target.projects
@@ -48,7 +48,7 @@ class Offer:
         ]
 
 
-# For each need that is no control action: whether it is met, and what would meet it.
+# For each need that is not a control action: whether it is met, and what would meet it.
 _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
     "merchant": (
         lambda offer: offer.controlled or offer.target.merchant is not None,
@@ -79,7 +79,7 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
         lambda offer: any(project.agent_policy == "hold" for project in offer.target.projects),
         'list a Project with agent_policy = "hold"',
     ),
-    # What a run may leave out whatever the target offers: see RunOptions.
+    # Needs that depend on the run's options only: see RunOptions.
     "examples": (lambda _: True, "give --examples a number above 0"),
     "faults": (lambda _: True, "run without --no-faults"),
     "intercepting-proxy": (
@@ -103,7 +103,7 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
 
 
 def makes_projects(offered: frozenset[str]) -> bool:
-    """True for capabilities with which Projects are made rather than taken from the target file."""
+    """True if Projects are created with these capabilities, not taken from the target file."""
     return offered.issuperset(f"control:{action}" for action in MAKING)
 
 
@@ -115,7 +115,7 @@ def remedy(need: str) -> str:
 
 
 def capabilities(offer: Offer) -> tuple[frozenset[str], dict[str, str]]:
-    """The needs that the target meets, and for each other one what would meet it."""
+    """The needs that the target meets, and for each other need what would meet it."""
     met: set[str] = set()
     missing: dict[str, str] = {}
     for need in NEEDS:

@@ -1,4 +1,4 @@
-"""Bringing a run to its start: certificates, the fake merchant, the target, its control."""
+"""Prepares a run against a gateway: certificates, the fake merchant, the target, its control."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant import users as merchant_users
 
 _LAUNCH_TRIES = 3
-# What whoever runs gateproof has in the environment, and a target that was launched may print.
+# Names of environment variables with secrets, which a launched target may print.
 _SECRET_NAME = re.compile(r"PASS(WORD|WD|PHRASE)|SECRET|TOKEN|CREDENTIAL|_KEY$|_PW$", re.IGNORECASE)
 _IN_AN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
-# Of what a target printed that did not get ready: lines, and characters of them.
+# How much output of a target that did not start is shown: lines and characters.
 _LINES_SHOWN, _MOST_SHOWN = 20, 8 * 1024
 
 
 class CannotRun(Exception):
-    """The run has no target to ask: says why, in words that may be shown."""
+    """The run has no usable target; the text says why, and contains no secrets."""
 
 
 class Distrusted(CannotRun):
-    """The target shows a certificate that its clients refuse: nothing but that can be tested."""
+    """The target's certificate is refused; only the rules about that can be tested."""
 
     def __init__(self, why: str, prepared: Prepared[RunContext] | Prepared[ServiceContext]) -> None:
         super().__init__(why)
@@ -63,7 +63,7 @@ ContextT = TypeVar("ContextT", RunContext, ServiceContext, AgentContext)
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared(Generic[ContextT]):
-    """A target that answers, with the fakes around it."""
+    """A target that answers, with the fake parties around it."""
 
     context: ContextT
     name: str
@@ -74,7 +74,7 @@ class Prepared(Generic[ContextT]):
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A target that runs, the merchant it was told of, and the people who have an account there."""
+    """A running target, its merchant, and the users with an account there."""
 
     target: GatewayTarget
     merchant: MerchantAccess | None
@@ -84,20 +84,20 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """An authority and a merchant that serve several embedded targets, one after the other."""
+    """A certificate authority and a merchant that several embedded targets use one after the other."""
 
     authority: Authority
     merchant: MerchantAccess
 
 
 def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
-    """Makes a stage that lasts as long as the stack."""
+    """Creates a stage that is closed with the stack."""
     authority = Authority(folder)
     target = embedded_gateway(Embedded(), authority, folder, stack)
     users = tuple(resolved(user) for user in target.users)
     merchant = start_merchant(target, users, authority, seed, stack)
     if merchant is None:
-        raise CannotRun("the embedded reference has a control, so it has a merchant")
+        raise CannotRun("the embedded reference has no merchant")
     return Stage(authority=authority, merchant=merchant)
 
 
@@ -106,7 +106,7 @@ def prepare(
 ) -> Prepared[RunContext]:
     """Starts what has to be started; the stack stops it.
 
-    A target with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
+    Raises Distrusted, with what the rules about TLS need, if the target's certificate is refused.
     """
     authority = stage.authority if stage is not None else Authority(folder)
     world = started(target, authority, folder, seed, stack, stage.merchant if stage is not None else None)
@@ -156,7 +156,7 @@ def started(
     stack: ExitStack,
     merchant: MerchantAccess | None = None,
 ) -> Started:
-    """Starts the merchant and then the target, which may look for its merchant as soon as it runs."""
+    """Starts the merchant, then the target, which may call the merchant at its start."""
     target = embedded_gateway(given, authority, folder, stack) if isinstance(given, Embedded) else given
     users = tuple(resolved(user) for user in target.users)
     try:
@@ -178,7 +178,7 @@ def started(
                 )
             break
         except LaunchFailed as failure:
-            # Another program took a port between our look and the reference's: the reference moves on.
+            # Another program took a port after it was found to be free: try other ports.
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
                 raise CannotRun(_said(failure, target, users)) from failure
@@ -196,7 +196,7 @@ def launched(
     ready: Callable[[], bool],
     told: Mapping[str, str] | None = None,
 ) -> Running:
-    """A started program that answers, told which authority to trust, and what else it is `told`."""
+    """Starts a program, with the CA file and `told` in its environment, and waits until it answers."""
     variables = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
     answering = [*urls, *([spec.ready_url] if spec.ready_url else [])]
     running = launch(
@@ -210,14 +210,14 @@ def launched(
 
 
 def resolved(user: model.User) -> User:
-    """The user with a password: the target file's, the fake merchant's own for its users, or a new one."""
+    """The user with a password: from the target file, the fake merchant's default, or a new one."""
     known = {person.login: person.password for person in merchant_users.DEFAULT_USERS}
     password = user.password or Secret("password", known.get(user.login) or secrets.token_urlsafe(12))
     return User(name=user.name, login=user.login, password=password)
 
 
 def target_place(target: GatewayTarget) -> Place:
-    """The gateway's own origins, with what the target file says about reaching them."""
+    """The gateway's origins, and how the target file says to reach them."""
     static = [resource.jwks_uri for project in target.projects for resource in project.resources]
     urls = [target.base_url, target.core_url]
     cert = target.reach.client_cert
@@ -249,9 +249,9 @@ def _describe(target: GatewayTarget) -> Described | None:
 
 
 def _reach(target: GatewayTarget) -> tuple[Exchange, str]:
-    """Asks both hosts for anything at all: a target that cannot be reached is no target that fails.
+    """Sends a first request to both hosts; raises CannotRun if one cannot be reached.
 
-    Gives the answer of the first, and why the certificate of either was refused.
+    Returns the answer of the first host, and why a certificate was refused, if it was.
     """
     wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     try:
@@ -279,7 +279,7 @@ def _reach(target: GatewayTarget) -> tuple[Exchange, str]:
 
 
 def some_discovery(target: GatewayTarget) -> str:
-    """An address that any gateway has an answer for."""
+    """A URL to which any gateway has an answer."""
     known = next((resource.id for project in target.projects for resource in project.resources), "gateproof")
     return agent_wire.discovery_url(target.base_url, known)
 
@@ -290,7 +290,7 @@ def _address(url: str) -> tuple[str, int]:
 
 
 def _said(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -> str:
-    """What the launch says, and the target's last lines with all masked that looks like a secret."""
+    """The error of the launch, and the last lines of the target's output, redacted."""
     secrets = [user.password for user in users]
     secrets += [client.secret for project in target.projects for client in project.proxy_clients]
     secrets += [target.control.token] if target.control is not None and target.control.token else []

@@ -1,4 +1,4 @@
-"""The fake merchant of a run: started where the target can be told to use it."""
+"""Starts the fake merchant of a run, if the target can be configured to use it."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from gateproof.fakes.merchant.config import MerchantConfig, TargetAccess, TlsFil
 
 
 class MerchantFailed(Exception):
-    """The fake merchant does not run."""
+    """The fake merchant could not be started."""
 
 
 def start_merchant(
     target: GatewayTarget, users: Sequence[User], authority: Authority, seed: int, stack: ExitStack
 ) -> MerchantAccess | None:
-    """The fake merchant, where the target can be told to use it."""
+    """Starts the fake merchant; None if the target cannot be configured to use it."""
     if target.control is None and target.merchant is None:
         return None
     place = target.merchant
@@ -55,7 +55,7 @@ def start_merchant(
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
         ),
-        faces={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
+        certificates={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
     )
     try:
         running = stack.enter_context(process.start(config))
@@ -77,7 +77,7 @@ def start_merchant(
 
 
 def _introduce(target: GatewayTarget, merchant: MerchantAccess) -> None:
-    """Tells the merchant of the clients that a static set-up has."""
+    """Registers the clients of a static configuration at the merchant."""
     with closing(merchant.admin()) as admin:
         for project in target.projects:
             for resource in project.resources:

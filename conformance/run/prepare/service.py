@@ -1,4 +1,4 @@
-"""Bringing a run against a service to its start: the world around it, then the service itself."""
+"""Prepares a run against a service: the world around it, then the service itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld, environment, k
 from gateproof.conformance.run.context.embedded import Embedded, embedded_service
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, launched
-from gateproof.conformance.run.prepare.service_metadata import Introduction, introduced
+from gateproof.conformance.run.prepare.service_metadata import FoundMetadata, find_metadata
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.doubts import unreachable
 from gateproof.conformance.targets.launch import LaunchFailed, Running
@@ -28,18 +28,18 @@ from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.route import Place, origin
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
-# An operator's service has credentials of its own in hand, which nobody here could know and mask.
-_UNSHOWN = "what it printed may hold credentials and is not shown: let its command write it to a file"
-# What a service could offer that it does not, and how.
+# An operator's service has its own credentials, which are not known here and cannot be redacted.
+_UNSHOWN = "its output may contain credentials and is not shown: let its command write it to a file"
+# How a service can meet needs that it does not meet.
 REMEDIES = {
     "https": "address the service by https",
-    "https:world": "address the service by https: the world around it is then served so, too",
+    "https:world": "address the service by https: the world around it then uses https, too",
     "logs:output": "launch the service, or name its log files under [logs]",
 }
 
 
 class NotReached(CannotRun):
-    """Nothing answers at the service's address; `settings` is what its operator has to tell it."""
+    """Nothing answers at the service's address; `settings` is what its operator has to configure."""
 
     def __init__(self, why: str, settings: Mapping[str, str]) -> None:
         super().__init__(why)
@@ -49,14 +49,14 @@ class NotReached(CannotRun):
 def prepare_service(
     given: ServiceTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[ServiceContext]:
-    """Starts the world, and the service where it is to be launched; the stack stops both.
+    """Starts the world, and the service if it has to be launched; the stack stops both.
 
-    A service with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
+    Raises Distrusted, with what the rules about TLS need, if the service's certificate is refused.
     """
     if isinstance(given, ServiceTarget) and given.launch is None and not _is_fixed(given.world):
         raise CannotRun(
-            "a service that runs already has a Proxy client: name it as proxy_client_id and"
-            " proxy_client_secret_env under [world], and the world's address as listen"
+            "a running service already has a Proxy client: set proxy_client_id and"
+            " proxy_client_secret_env under [world], and listen to the address of the world"
         )
     authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
     target = embedded_service(given, authority, folder, stack) if isinstance(given, Embedded) else given
@@ -89,12 +89,12 @@ def prepare_service(
 
 
 def _is_fixed(world: World) -> bool:
-    """True where a service can have been told of the world before the run."""
+    """True if a service can be configured for this world before the run."""
     return world.listen is not None and world.proxy_client_secret is not None
 
 
 def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> ServiceTarget:
-    """A launched service may show the certificate that the run has made for it, or one of its own."""
+    """A launched service may use the certificate of the run, or its own."""
     if target.launch is None:
         return target
     own = target.reach.ca_file
@@ -104,9 +104,9 @@ def _trusting(target: ServiceTarget, authority: Authority, folder: Path) -> Serv
 
 
 def service_place(target: ServiceTarget) -> Place:
-    """The service's own origins, with what the target file says about reaching them.
+    """The service's origins, and how the target file says to reach them.
 
-    Its challenge may point to another port of the same host: nobody but the service itself stands there.
+    The challenge may point to another port of the same host, which also belongs to the service.
     """
     cert, reach = target.reach.client_cert, target.reach
     urls = [target.service_url, *([target.metadata_url] if target.metadata_url else [])]
@@ -120,7 +120,7 @@ def service_place(target: ServiceTarget) -> Place:
 
 
 def metadata_url(target: ServiceTarget) -> str:
-    """Where the metadata document should be, unless the challenge says otherwise."""
+    """The expected URL of the metadata document, unless the challenge has another one."""
     if target.metadata_url:
         return target.metadata_url
     parts = urlsplit(target.service_url)
@@ -147,7 +147,7 @@ def _started(
 
 
 def unrecorded(target: ServiceTarget) -> Service:
-    """The service as it is asked before any check; whoever asks closes its wire."""
+    """The service for requests before any check; the caller has to close its wire."""
     wire = Wire((service_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     return Service(
         service_url=target.service_url,
@@ -159,12 +159,14 @@ def unrecorded(target: ServiceTarget) -> Service:
     )
 
 
-def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introduction, str]:
-    """Asks for the metadata, and fails where nothing answers; gives why the certificate was refused."""
+def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[FoundMetadata, str]:
+    """Finds the metadata, or raises NotReached; also returns why the certificate was refused, if it was."""
     service = unrecorded(target)
     try:
         launched_within_s = target.launch.timeout_s if target.launch is not None else 0.0
-        found = introduced(service, guessed=target.metadata_url is None, launched_within_s=launched_within_s)
+        found = find_metadata(
+            service, guessed=target.metadata_url is None, launched_within_s=launched_within_s
+        )
     except RateLimited as limited:
         raise CannotRun(f"the service cannot be reached: {limited}") from limited
     finally:
@@ -181,7 +183,7 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[Introductio
 
 
 def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
-    """What the service has printed and written into its log files so far."""
+    """A function that returns the service's output and log files so far."""
     files = target.logs.files
 
     def logged() -> str:
@@ -192,7 +194,7 @@ def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:
 
 
 def _is_readable(file: Path) -> bool:
-    """Another user's log, or one in a closed folder, is as good as none."""
+    """False for a missing file, and for one without permission."""
     with suppress(OSError):
         if file.is_file():
             file.open("rb").close()
@@ -201,12 +203,12 @@ def _is_readable(file: Path) -> bool:
 
 
 def _missing(target: ServiceTarget, running: Running | None) -> list[str]:
-    """Why something that was logged cannot be searched, if that is so."""
+    """Reasons why a part of the logs cannot be searched."""
     files = [file.name for file in target.logs.files if not _is_readable(file)]
     named = ", ".join(files)
-    found = [f"there is no log file {named} that can be read: see [logs] in the target file"] if files else []
+    found = [f"cannot read the log file {named}: see [logs] in the target file"] if files else []
     if running is not None and running.dropped:
-        found.append(f"the service printed {running.dropped} octets more than are kept")
+        found.append(f"the service printed {running.dropped} bytes more than are kept")
     return found
 
 
@@ -225,6 +227,6 @@ def _capabilities(
         need: f"needs {NEEDS[need]}: {REMEDIES.get(need, others)}" for need in NEEDS if need not in met
     }
     if "logs:output" in missing:
-        # A service has no control: what it lacks is the other way to its logs.
+        # A service has no control, so the reason names the other way to its logs.
         missing["control:logs"] = missing["logs:output"]
     return frozenset(met), missing

@@ -1,4 +1,4 @@
-"""Where a service has its metadata, and what they said before it was ever used."""
+"""Finds the metadata of a service, and keeps their first content."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gateproof.conformance.kit.service.service import POINTER, Service, challeng
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import parts_of
 
-# A service that listens may have its routes, or its proxy in front, some moments later.
+# After a service listens, its routes or a proxy in front of it may take some time.
 STARTS_WITHIN_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Introduction:
-    """What came of the first question of all, and of the first one at the address that the metadata have."""
+class FoundMetadata:
+    """The metadata URL, the very first exchange, and the first exchange at that URL."""
 
     metadata_url: str
     met: Exchange
     first: Exchange
 
 
-def introduced(service: Service, *, guessed: bool, launched_within_s: float = 0.0) -> Introduction:
-    """The document at the address of the service's metadata.
+def find_metadata(service: Service, *, guessed: bool, launched_within_s: float = 0.0) -> FoundMetadata:
+    """Finds the metadata document of the service.
 
-    Where that address was guessed, the challenge knows better: the path is of the service's own choosing, and
-    another resource of the same host may have a document of its own where the guess leads. Who was launched
-    and has neither document nor challenge has not started: it has as long again as its launch may take.
+    If the URL was guessed, the URL in the challenge has priority: the service may use any path, and the
+    guessed one may belong to another resource of the host. A launched service with neither document nor
+    challenge has not started yet, and gets its launch timeout once more.
     """
     met = _once_started(service, STARTS_WITHIN_S)
     told = _pointer_of(service) if met.answer is not None and guessed else None
@@ -40,12 +40,12 @@ def introduced(service: Service, *, guessed: bool, launched_within_s: float = 0.
     if told is not None and told != service.metadata_url:
         there = service.fetch(told, "metadata by the challenge")
         if _document(there) is not None:
-            return Introduction(metadata_url=told, met=met, first=there)
-    return Introduction(metadata_url=service.metadata_url, met=met, first=met)
+            return FoundMetadata(metadata_url=told, met=met, first=there)
+    return FoundMetadata(metadata_url=service.metadata_url, met=met, first=met)
 
 
 def _once_started(service: Service, within_s: float) -> Exchange:
-    """The answer at the address that was named or guessed; meanwhile nothing else is asked of the service."""
+    """Requests the metadata until the status is 200 or the time is over."""
     until = time.monotonic() + within_s
     answer = service.metadata()
     while answer.status not in (None, 200) and time.monotonic() < until:
@@ -55,7 +55,7 @@ def _once_started(service: Service, within_s: float) -> Exchange:
 
 
 def _may_be_starting(met: Exchange) -> bool:
-    """So answers what stands in front of a service that is not there yet."""
+    """True for answers of a proxy in front of a service that has not started."""
     return met.status is not None and (met.status == 404 or met.status >= 500)
 
 
@@ -65,9 +65,9 @@ def _document(answer: Exchange) -> Mapping[str, Any] | None:
 
 
 def _pointer_of(service: Service) -> str | None:
-    """The address in the challenge of an operation without a token, where the service may be asked for it.
+    """The metadata URL in the challenge of an operation without a token, if the run may request it.
 
-    Who goes by a public name has the same path where it is reached.
+    For a service with a public name, the same path at the address where it is reached.
     """
     said = (each.parameters.get(POINTER, "") for each in challenges_of(service.operate()))
     named = [url for url in said if url.startswith("http")]
@@ -76,7 +76,7 @@ def _pointer_of(service: Service) -> str | None:
 
 
 def _at_the_service(service: Service, url: str) -> str:
-    """The same place at the service's own address; nothing for what is no place."""
+    """The same path at the service's address; empty for an invalid URL."""
     own, parts = urlsplit(service.service_url), parts_of(url)
     if not parts.netloc:
         return ""

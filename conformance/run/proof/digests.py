@@ -1,4 +1,4 @@
-"""What a trial was made with: the suite, and the subject's own part of the reference."""
+"""Digests of the sources of a trial: the suite, and the subject's files in the reference."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DECLARED = re.compile(rb" \([A-Z]+-\d\d(?: [A-Z]+-\d\d)*\): ")
 
 @cache
 def of_the_suite() -> str:
-    """The digest of all that every trial depends on."""
+    """The digest of all files that every trial depends on."""
     found = (path for package in _PACKAGES for path in (ROOT / package).rglob("*.py"))
     return _digest((*ROOT.glob("*.py"), *(path for path in found if not _of_a_subject(path))))
 

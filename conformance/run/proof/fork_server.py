@@ -1,4 +1,4 @@
-"""A process that has the reference loaded, so that many gateways can be started in little time."""
+"""Starts the reference's fork server, with which many gateways can be started fast."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _READY_S = 30.0
 _END_S = 5.0
 
 
-class Standby:
-    """Knows the command that runs a module of the reference, as long as the stack lasts.
+class ForkServer:
+    """Gives the command that runs a module of the reference; the server ends with the stack.
 
-    Where processes cannot be forked, or nobody answers any more, it is the plain one, which loads everything
-    anew.
+    Without fork(), or if the server does not run any more, this is the command of a new interpreter.
     """
 
     def __init__(self, stack: ExitStack) -> None:
@@ -32,10 +31,10 @@ class Standby:
 
 def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [*PYTHON_MODULE, "gateproof.reference.standby"],
+        [*PYTHON_MODULE, "gateproof.reference.fork_server"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # Ctrl-C is for whoever started it, who then ends it.
+        # Ctrl-C must not reach it; its parent ends it.
         start_new_session=True,
     )
     stack.callback(_end, process)
@@ -43,7 +42,7 @@ def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
 
 
 def _said(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
-    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
     ready, _, _ = select.select([process.stdout], [], [], _READY_S)
     line = process.stdout.readline() if ready else b""
     return tuple(json.loads(line)) if line else PYTHON_MODULE

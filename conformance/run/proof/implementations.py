@@ -1,4 +1,4 @@
-"""What a proof runs the suite against: gateways with one wrong decision, and with other legal ones."""
+"""The implementations that a proof tests: the reference with one defect, or with legal variants."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MOST_IN_A_COMBINATION = 6
 
 
 class NoRegistry(Exception):
-    """The list of defects or variants could not be had."""
+    """The list of defects or variants could not be read."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """One implementation: its kind, its name, what it does, and the rules that it may be reported under.
+    """One implementation: its kind, name, description, and the rules that it may be reported under.
 
-    A defect's right rule comes first. A variant breaks no deciding rule: what it names is of level rfc. A
-    service is called by an `operation`.
+    For a defect, the first rule is the right one. A variant breaks no deciding rule; its rules are of level
+    rfc. `operation` is how a service is called.
     """
 
     kind: Literal["defect", "variant"]
@@ -39,12 +39,12 @@ class Subject:
     operation: Literal["http", "mcp"] = "http"
 
     def program(self, role: str, runner: Sequence[str] = PYTHON_MODULE) -> tuple[str, ...]:
-        """The command that starts it, up to the arguments that the honest reference takes too."""
+        """The command that starts it, without the arguments of the reference."""
         return (*runner, _KINDS[self.kind], role, self.name)
 
 
 def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
-    """The shipped defects and variants of a role; with patterns, those that match one."""
+    """The shipped defects and variants of a role, filtered by patterns if there are any."""
     found = [
         Subject(
             kind=kind,
@@ -61,7 +61,7 @@ def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
 
 
 def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Subject]:
-    """Variants put together at random, no two of which decide the same; MCP servers stand for themselves."""
+    """Random sets of variants of different decisions; variants that are MCP servers are not combined."""
     variants = [each for each in variants if each.operation == "http"]
     chance = random.Random(seed)  # noqa: S311 - a choice, not a secret
     drawn: list[Subject] = []

@@ -1,4 +1,4 @@
-"""The proof that the suite sees what it claims to see, and leaves legal choices alone."""
+"""The proof that the suite finds every shipped defect and passes every legal variant."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from gateproof.conformance.suite.proven import SCHEMA as PROVEN
 from gateproof.conformance.suite.proven import proven
 
 SCHEMA = "gateproof/proof/1"
-# Of what saw a defect, so many checks of its right rule are kept for a quick proof.
+# How many checks of the right rule are kept for a defect, for quick proofs.
 _KEPT = 2
-# Of a proof that is stopped, its workers are told by their pipe.
+# Workers ignore these signals; their pipe tells them to stop.
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Outcome(IntEnum):
-    """What a proof came to, as the exit code that says so."""
+    """The result of a proof, as exit code."""
 
     HOLDS = 0
     FAILS = 1
@@ -45,7 +45,7 @@ class Outcome(IntEnum):
 
 
 class ProofBroke(Exception):
-    """A trial did not come to its end, through no doing of its subject: says which, and why."""
+    """A trial failed with an error that is not the subject's; the text has its name and the error."""
 
     def __init__(self, subject: Subject, why: Exception) -> None:
         super().__init__(f"the trial of {subject.name} broke: {type(why).__name__}: {why}")
@@ -53,7 +53,7 @@ class ProofBroke(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proof:
-    """All trials of one role that came to their end, and the checks that none of them made fail."""
+    """All finished trials of one role, and the checks that no defect made fail."""
 
     role: str
     effort: Effort
@@ -64,16 +64,16 @@ class Proof:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Checks of judged rules that no defect has made fail; a quick proof builds on the one that ships."""
+        """Checks of judged rules that no defect made fail; a quick proof counts the shipped proof too."""
         seen = {_function(check_id) for trial in self._defects() for check_id in trial.failed_checks}
         if self.effort is Effort.QUICK:
             seen |= proven(self.role).seen()
         return tuple(name for name in _judged_checks(self.role) if name not in seen)
 
     def outcome(self, *, whole: bool) -> Outcome:
-        """It holds when no trial is at fault and, of a proof of everything, when no check was left unseen.
+        """A proof holds if no trial has a fault and, with `whole`, every check was seen to fail.
 
-        A race that did not overlap says nothing: where nothing else is at fault, the proof is open.
+        If the only faults are races that did not overlap, the proof is open.
         """
         faults = [fault for trial in self.trials if (fault := trial.fault())]
         if not self.complete:
@@ -96,7 +96,7 @@ class Proof:
         }
 
     def as_json(self) -> dict[str, Any]:
-        """The proof as prove.json has it."""
+        """The content of prove.json."""
         return {
             "schema": SCHEMA,
             "role": self.role,
@@ -114,10 +114,10 @@ class Proof:
         }
 
     def to_ship(self, before: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """What a harness that was installed knows of the proof: each defect with some checks that saw it.
+        """The proof in the form that is part of the package: each defect with some checks that caught it.
 
-        Every check that was seen failing is kept with at least one defect. The check that came first for a
-        defect `before` comes first again, if it failed this time, too: it was seen to see the defect alone.
+        Every check that failed is kept with at least one defect. The first check of a defect in `before`
+        stays first if it failed again, because it was shown to catch the defect by itself.
         """
         often = Counter(
             name
@@ -159,7 +159,7 @@ class Proof:
         }
 
     def added_to(self, shipped: Mapping[str, Any]) -> dict[str, Any]:
-        """What shipped before, with what is new since; the figures stay those of the full proof."""
+        """The shipped proof with the new trials added; the figures are still those of the full proof."""
         new = self.to_ship()
         return {
             **shipped,
@@ -183,17 +183,17 @@ def prove(
     seed: int,
     ended: Callable[[Trial], None],
 ) -> list[Trial]:
-    """Puts every subject to the test, several at a time; each has processes and fakes of its own.
+    """Tests all subjects, several in parallel, each with its own processes and fake parties.
 
-    Each trial is told as it ends; whoever is told may stop the whole by an exception, Ctrl-C for one.
+    `ended` is called for each finished trial; it may stop the proof by an exception.
     """
-    # Fresh interpreters: a process that was forked off a test runner would carry its state along.
+    # New interpreters: a forked process would have the state of the test runner.
     start = multiprocessing.get_context("spawn")
-    # As -P: no file in the caller's folder is taken for a module by a worker.
+    # Like -P: workers do not import modules from the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     trials: dict[Subject, Trial] = {}
     until, held = start.Pipe(duplex=False)
-    # Workers that are made to end clear nothing up.
+    # The temporary folder is for workers, which do not clean up when they are stopped.
     with (
         TemporaryDirectory(prefix="gateproof-prove-") as folder,
         closing(held),
@@ -218,7 +218,7 @@ def prove(
 
 @contextmanager
 def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
-    """Signals wait until the block ends; who is started in it begins with them held, and lets them go."""
+    """Blocks the signals inside the block; workers that start in it inherit that and unblock them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
@@ -227,9 +227,9 @@ def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
 
 
 def _begin(until: Connection, folder: str) -> None:
-    """A worker ends when nobody holds the pipe any more, and what it started ends with the worker's pipes.
+    """Sets up a worker: it ends when the parent closes the pipe, and its own children end with its pipes.
 
-    Signals are for whoever started it, who lets go of the pipe.
+    It ignores signals, which are handled by the parent.
     """
     tempfile.tempdir = folder
     collect_seldom()
@@ -245,10 +245,10 @@ def _begin(until: Connection, folder: str) -> None:
 
 
 def _closest_to(trial: Trial, often: Mapping[str, int], before: Sequence[str]) -> list[str]:
-    """One case of each check of the right rule that failed, up to a few: those that the fewest defects fail.
+    """One failed case of each check of the right rule, up to a few: those that the fewest defects fail.
 
-    What many defects fail may fail here for something that another check did before. The first one of
-    `before` did not.
+    A check that many defects fail may fail here as a consequence of an earlier check. That is not so for the
+    first check of `before`.
     """
     right = f"{trial.subject.rules[0]}/"
     by_check = {
@@ -262,7 +262,7 @@ def _closest_to(trial: Trial, often: Mapping[str, int], before: Sequence[str]) -
 
 
 def _with_known(caught: Mapping[str, Any], shipped: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The defect with the checks that saw it now, and those that did before."""
+    """The defect with the checks that caught it now, and those that did before."""
     before = (shipped["later"] | shipped["defects"]).get(name, {}).get("checks", [])
     return {**caught, "checks": list(dict.fromkeys([*caught["checks"], *before]))}
 

@@ -1,4 +1,4 @@
-"""A proof that was interrupted, and goes on where it was."""
+"""Reads the trials of an interrupted proof, to continue it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gateproof.conformance.run.proof.scope import Effort
 
 
 class NotTheSame(ValueError):
-    """The proof that lies there is another one, or does not hold, or there is none."""
+    """There is no proof to continue, or it has other parameters, or it does not hold."""
 
 
 def trials_of(
     path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int
 ) -> tuple[list[Trial], float]:
-    """The trials that were made, and how long that took; raises NotTheSame.
+    """The finished trials, and how long they took; raises NotTheSame.
 
-    A subject whose own sources are others by now is another one, and not among them.
+    Trials of subjects whose sources have changed are left out.
     """
     try:
         said: dict[str, Any] = json.loads(path.read_bytes())
     except (OSError, ValueError):
-        raise NotTheSame(f"there is no proof at {path} to go on with") from None
+        raise NotTheSame(f"there is no proof at {path} to continue: leave out --resume") from None
     wanted = {"role": role, "effort": effort.value, "seed": seed, "sources": digests.of_the_suite()}
     for name, value in wanted.items():
         if said.get(name) != value:
@@ -40,13 +40,13 @@ def trials_of(
             continue
         trial = _trial(subject, each) if subject is not None else None
         if each["fault"].startswith(NO_OVERLAP):
-            # Nothing was found out: that is tried once more.
+            # No result: the trial is repeated.
             continue
-        # Whoever could try again what was at fault could go on until it is not. A rule that should have been
-        # declared may be declared since: what the trial found stays what it was.
+        # A fault is not tried again, because it could be repeated until it passes. An undeclared rule may
+        # have been declared since; then the result of the trial is still valid.
         stays = each["fault"] and not each["fault"].startswith(UNDECLARED)
         if fault := each["fault"] if stays or trial is None else trial.fault():
-            raise NotTheSame(f"the proof at {path} does not hold ({each['name']}: {fault}): begin anew")
+            raise NotTheSame(f"the proof at {path} does not hold ({each['name']}: {fault}): start a new one")
         tried += [trial] if trial is not None else []
     return tried, float(said["took_s"])
 

@@ -1,4 +1,4 @@
-"""One subject put under the suite, and whether what was found is what should be found."""
+"""Runs the suite against one subject, and compares the result with what is expected."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.run.prepare.gateway import Stage, set_stage
-from gateproof.conformance.run.proof.fork_server import Standby
+from gateproof.conformance.run.proof.fork_server import ForkServer
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.scope import Effort, checks_for, in_passing, rules_of
 from gateproof.fakes.merchant.admin import MerchantAdminError
 from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
 
-# Far below what a merchant keeps in mind: what it forgot, checks ask it for in vain.
+# Far below the merchant's limit, above which it discards records that checks need.
 _MOST_MINTED = 20_000
 _JUDGED = ("spec", "entailed", "rfc")
-# How the fault begins of a defect that failed a rule which it does not declare, and of a trial that says
-# nothing because a race in it did not overlap.
+# The start of the fault text for a defect that failed an undeclared rule, and for a trial without a result
+# because a race did not overlap.
 UNDECLARED = "undeclared"
 NO_OVERLAP = "a race did not overlap"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """What the suite found of one subject."""
+    """The result of the suite for one subject."""
 
     subject: Subject
     failed: tuple[str, ...]
     failed_checks: tuple[str, ...]
-    # What the first check that broke says, for each rule in which one did.
+    # For each rule with an error, the message of its first check with an error.
     broken: Mapping[str, str]
     untested: Mapping[str, str]
     reason: str
     duration_s: float
-    # What the first check says that did not pass, for each rule in which one did not.
+    # For each rule with a check that did not pass, the message of the first such check.
     said: Mapping[str, str] = field(default_factory=dict)
-    # Checks whose requests were too seldom under way together.
+    # Checks whose races did not overlap often enough.
     no_overlap: tuple[str, ...] = ()
 
     def fault(self) -> str:
-        """Why the trial does not prove what it should; empty when it does."""
+        """Why the trial does not have the expected result; empty if it has."""
         allowed = set(self.subject.rules)
         undeclared = [rule for rule in self.failed if rule not in allowed]
         if self.broken:
@@ -85,7 +85,7 @@ class Trial:
 
 
 def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
-    """Puts a subject under as much of the suite as the effort wants."""
+    """Tests a subject with the checks that the effort selects."""
     chosen = checks_for(subject, role, effort, seed)
     passing = in_passing(subject, role, chosen)
     options = RunOptions(role=role, seed=seed, chosen=chosen, in_passing=passing, exchanges=False)
@@ -95,36 +95,35 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
         program=subject.program(role, own.runner()),
         operation=subject.operation,
     )
-    # Around a service stands a world of its own: what it was told before is a part of what is tested.
+    # A service gets its own world, because its configuration is part of the test.
     stage = own.stage() if role == "gateway" else None
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
         result = carry_out(embedded, rules_of(chosen, role), options, lambda _: None, Path(folder), stage)
     trial = trial_of(subject, result, sampled=chosen is not None)
     if chosen is None:
-        # A whole run leaves hundreds of megabytes in circles, and a proof looks for those too rarely.
+        # A whole run leaves hundreds of megabytes in cycles, and the automatic collection is rare.
         del result
         gc.collect()
     return trial
 
 
 class _Place:
-    """The stage of a process, and its way to start gateways: to set up both takes longer than most trials.
+    """The merchant and the fork server of a worker, kept for many trials because their start is slow.
 
-    A merchant remembers what it minted and received up to a limit, and holds hundreds of megabytes by then:
-    so it is replaced now and then.
+    The merchant is replaced now and then, because it keeps records of hundreds of megabytes.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._lasting = ExitStack()
         atexit.register(self._lasting.close)
-        self._standby = Standby(self._lasting)
+        self._fork_server = ForkServer(self._lasting)
         self._stage: Stage | None = None
         self._staged = self._lasting.enter_context(ExitStack())
 
     def runner(self) -> tuple[str, ...]:
-        """What a program of the reference is started with."""
-        return self._standby.runner()
+        """The command that runs a module of the reference."""
+        return self._fork_server.runner()
 
     def stage(self) -> Stage:
         if self._stage is None or _is_worn(self._stage):
@@ -136,7 +135,7 @@ class _Place:
 
 
 def _is_worn(stage: Stage) -> bool:
-    """True where the merchant has much to remember, or is gone."""
+    """True if the merchant has many records, or does not run."""
     try:
         with closing(stage.merchant.admin()) as admin:
             return admin.last_minted() > _MOST_MINTED
@@ -148,7 +147,7 @@ own_place = cache(_Place)
 
 
 def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> Trial:
-    """What a run says about a subject; of a sample, a case that does not apply leaves no rule untested."""
+    """The trial for a run; with `sampled`, a case that does not apply does not leave its rule untested."""
 
     def ids(verdict: Verdict, levels: Iterable[str]) -> tuple[str, ...]:
         return tuple(rule.id for rule in result.rules if rule.verdict is verdict and rule.level in levels)
@@ -181,7 +180,7 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
 
 
 def _first_of(rule: RuleResult) -> str:
-    """What the first check of a rule says that failed or, where none did, the first that was left out."""
+    """The message of the first failed check of a rule, or else of the first untested one."""
     for verdict in (Verdict.FAILED, Verdict.NOT_TESTABLE):
         for check in rule.checks:
             if check.verdict is verdict:

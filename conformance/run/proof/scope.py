@@ -1,4 +1,4 @@
-"""How much of the suite a subject is put under: all of it, a case of each check, or what is known to bite."""
+"""The checks for a subject: all of them, a case of each check, or those known to catch it."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.proven import proven
 
-# The walk through all that a role is for: whatever a defect breaks, this shows whether it breaks everything.
+# The smoke set: the basic rules of a role, which fail if a defect breaks everything.
 SMOKE = {
     "gateway": ("DISC-01", "REG-01", "AUTHZ-01", "CODE-01", "REDEEM-01"),
     "service": ("META-01", "CHAL-01", "SERVE-01", "BACK-04"),
     "agent": ("AGENT-01", "AGENT-03", "AGENT-06", "AGENT-07"),
 }
-# In these cases a party lets others wait until their patience ends: nobody is put under them by chance.
+# Cases in which a party hangs until a timeout; they are too slow to be chosen at random.
 _LONG = re.compile(r"(?<!exc)hang")
-# A trial that takes so long waits for something most of the time.
+# The unit in which durations of trials are compared.
 _LONG_S = 10.0
-# So many steps of the smoke set, and so many other checks, does a variant meet in a quick proof.
+# For a variant in a quick proof: the number of smoke checks and of other checks.
 _STEPS, _SAMPLE = 2, 1
-# And of so many defects one meets a step of it, drawn anew for every seed.
+# In a quick proof, one in so many defects gets a smoke check, chosen by the seed.
 _ONE_IN = 3
 
 
 class Effort(StrEnum):
-    """How much a proof asks of every subject."""
+    """How many checks a proof runs for every subject."""
 
     QUICK = "quick"
     FULL = "full"
@@ -38,11 +38,11 @@ class Effort(StrEnum):
 
 
 def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozenset[str] | None:
-    """The identifiers of the checks that a subject is put under; None for all of them.
+    """The IDs of the checks for a subject; None for all of them.
 
-    In a full proof a defect meets every case of every rule that it may be reported under, and one case of one
-    check of each other rule, drawn anew for every seed and subject: hundreds of defects then meet every check
-    many times. A variant meets everything, and variants in combination what a defect meets of other rules.
+    In a full proof a defect gets every case of the rules that it may be reported under, and one case of one
+    check of each other rule, chosen by seed and subject. With hundreds of defects, every check runs many
+    times. A variant gets all checks, a combination of variants one case for each rule.
     """
     chance = random.Random(f"{seed}/{subject.kind}/{subject.name}")  # noqa: S311 - a choice, not a secret
     found = index(role)
@@ -58,7 +58,7 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
 
 
 def in_passing(subject: Subject, role: str, chosen: frozenset[str] | None) -> frozenset[str]:
-    """Of the chosen cases those that nothing speaks for: a part of what they may generate has to do there."""
+    """The chosen cases of other rules, which get only a part of the examples."""
     return frozenset() if chosen is None else chosen - _own(subject, role)
 
 
@@ -74,12 +74,12 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         walk = [chance.choice(checks) for checks in chance.sample(smoke, _STEPS)]
         sample = chance.sample(every, _SAMPLE)
         if any(check.whole_run for check in sample):
-            # What is looked for in all of a run has to have been on its way: at the end of the whole walk.
+            # A check of the whole run needs a run with all smoke steps.
             walk = [chance.choice(checks) for checks in smoke]
         return frozenset(_one_case_each([*walk, *sample], chance))
     mapped = set(proven(role).closest(subject.name))
     right = [check for check in every if check.rule == subject.rules[0]]
-    # What one try at it may miss: there all tries at it of the rule belong together.
+    # A single race may miss the defect, so all races of the rule are included.
     raced = {case for check in races(role) if check in right for case in check.ids()}
     if mapped & raced:
         mapped |= raced
@@ -87,15 +87,15 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     own = {case for check in right for case in check.ids()}
     mapped &= there
     if not mapped & own:
-        # Nothing is known of it, or only checks that are gone.
+        # The shipped proof does not have the defect, or only with checks that do not exist any more.
         mapped |= own
-    # A check that is new since the proof that ships has yet to be seen failing, by whichever rule's defect.
+    # Checks that are not in the shipped proof still have to be seen to fail.
     seen = proven(role).seen()
     mapped |= {case for case in _own(subject, role) if case.partition("[")[0] not in seen}
     if role == "agent" and mapped & {case for check in every if check.whole_run for case in check.ids()}:
-        # What is looked for in all runs may show only in those that another rule of the defect makes.
+        # A check of all runs may need the runs of the defect's other rules.
         mapped |= {case for check in every if check.rule in subject.rules for case in check.ids()}
-    # A defect that broke everything would fail any of the smoke set.
+    # One smoke check is enough, because a defect that breaks everything fails any of them.
     steps = [chance.choice(chance.choice(smoke))] if chance.randrange(_ONE_IN) == 0 else []
     if any(mapped.intersection(check.ids()) for check in every if check.whole_run):
         steps = [chance.choice(checks) for checks in smoke]
@@ -103,7 +103,7 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
 
 
 def asks_for(need: str, subjects: Iterable[Subject], role: str, effort: Effort, seed: int) -> bool:
-    """Whether one of these subjects is put under a check with this need."""
+    """Whether one of these subjects gets a check with this need."""
     wanted = {
         case
         for checks in index(role).values()
@@ -116,10 +116,10 @@ def asks_for(need: str, subjects: Iterable[Subject], role: str, effort: Effort, 
 
 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
-    """In front those that took longest when the proof that ships was made.
+    """The subjects, with those first that took longest in the shipped proof.
 
-    One of them that began last would keep all of a proof waiting. Of those that were quick, or are new, those
-    of whom many ask at one moment come first, and then those with whom parties fail: there somebody waits.
+    A long trial that starts last would delay the whole proof. Among the fast and the new subjects, those with
+    races come first, then those with faults, because these trials wait most.
     """
     waited_for = [
         {case for check in checks for case in check.ids()} for checks in (races(role), _with_faults(role))
@@ -131,7 +131,7 @@ def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: 
         chosen = checks_for(subject, role, effort, seed)
         found = (number for number, cases in enumerate(waited_for) if chosen is None or cases & chosen)
         took_s = known[subject.name].took_s if subject.name in known else 0.0
-        # What took a few seconds may have taken them for any reason.
+        # Differences of a few seconds are not significant.
         return -(took_s // _LONG_S), next(found, len(waited_for))
 
     return sorted(subjects, key=place)
@@ -147,7 +147,7 @@ def _one_case_each(checks: Iterable[Check], chance: random.Random) -> list[str]:
 
 
 def rules_of(chosen: frozenset[str] | None, role: str) -> list[rules.Rule]:
-    """The rules to which the chosen checks belong."""
+    """The rules of the chosen checks."""
     every = rules.load().for_role(role)
     if chosen is None:
         return list(every)

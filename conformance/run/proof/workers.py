@@ -1,4 +1,4 @@
-"""How many trials of a proof run at a time, unless somebody says so."""
+"""The default number of parallel trials of a proof."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ import re
 from math import inf
 from pathlib import Path
 
-# Most of a trial is waiting, for a service nearly all of it: so many for each processor.
+# Workers for each processor; trials mostly wait, those of services nearly all the time.
 _A_PROCESSOR = {"gateway": 5, "service": 12, "agent": 5}
-# What a worker and what it started may take of the memory that is free; one in four stays free.
+# Memory of a worker with its processes, and the share of free memory that may be used.
 _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64
-# Where Linux says what a container may take.
+# Where Linux shows the limits of a container.
 _CONTAINER = Path("/sys/fs/cgroup")
 
 
 def usual_workers(role: str) -> int:
-    """As many as the processors and the free memory of this machine are good for."""
+    """The number of workers for the processors and the free memory of this machine."""
     by_processors = int(_A_PROCESSOR[role] * _processors())
     by_memory = int(_SHARE * _free_mb() / _A_WORKER_MB)
     return max(1, min(by_processors, by_memory, MOST))
 
 
 def _processors() -> float:
-    """Those that this process may use, or the share of them that its container is given."""
+    """The processors that this process may use, or the share of its container."""
     there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, _, period = _said_by(_CONTAINER / "cpu.max").partition(" ")
     return min(there, int(quota) / int(period)) if quota.isdecimal() and period.isdecimal() else there
 
 
 def _free_mb() -> float:
-    """What can be had without swapping, caches included; where nobody says so, plenty."""
+    """The memory that is available without swapping; infinite if unknown."""
     found = re.search(r"^MemAvailable:\s+(\d+) kB", _said_by(Path("/proc/meminfo")), re.MULTILINE)
     free = int(found[1]) / 1024 if found else inf
     most, used = _said_by(_CONTAINER / "memory.max"), _said_by(_CONTAINER / "memory.current")
@@ -39,7 +39,7 @@ def _free_mb() -> float:
 
 
 def _said_by(file: Path) -> str:
-    """What the system says in a file of its own; nothing where it has none."""
+    """The content of a system file; empty if there is none."""
     try:
         return file.read_text(encoding="ascii").strip()
     except (OSError, ValueError):

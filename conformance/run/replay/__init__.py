@@ -1,1 +1,1 @@
-"""Failures that are kept in a file, and repeated from it."""
+"""Repeats failures that are stored in a file."""

@@ -1,4 +1,4 @@
-"""A stored failure, read from what a run has left, and what asks for it again."""
+"""Reads a stored failure from a report, and makes the options that repeat it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.conformance.run.replay.stored_race import KIND as RACE
 from gateproof.conformance.run.replay.stored_race import NoRace, stored_race
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
 from gateproof.reports import record
-from gateproof.reports.repeats import SCHEMA, failures, selected, without_selection
+from gateproof.reports.replay_files import SCHEMA, failures, selected, without_selection
 
 _BY_NAME = "check"
 _LARGEST = 16 * 1024 * 1024
@@ -26,12 +26,12 @@ _MEMBERS = {"role": str, "check": str, "repeat": dict, "seed": int, "command": s
 
 
 class NotAFailure(ValueError):
-    """A file holds nothing that could be repeated; the text says what was found and what was expected."""
+    """A file has no failure to repeat; the text says what was found and what was expected."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stored:
-    """One failed check, and what it takes to see it again."""
+    """One failed check, with its replay data."""
 
     role: str
     target: str
@@ -41,7 +41,7 @@ class Stored:
     repeat: Mapping[str, Any]
 
     def options(self) -> RunOptions:
-        """A run of this check alone, with the choices of the run that it failed in."""
+        """The options for a run of this check alone, with the options of the original run."""
         given = dict(zip(self.command, self.command[1:], strict=False)).get("--examples", "")
         seed, examples = self.seed, int(given) if given.isdecimal() else RunOptions().examples
         if self.repeat["kind"] == RACE:
@@ -58,16 +58,16 @@ class Stored:
         )
 
     def operation(self) -> Literal["http", "mcp"]:
-        """How the embedded service was called."""
+        """The kind of calls of the embedded service."""
         return "mcp" if ("--operation", "mcp") in pairwise(self.command) else "http"
 
     def of_target_file(self) -> bool:
-        """True when the run asked a target of somebody's own."""
+        """True if the run had a target file."""
         return "--target" in self.command
 
 
 def stored(path: Path, check: str = "") -> Stored:
-    """The failure in a file of the folder `replay`, in a record, or in the folder of a run."""
+    """The failure in a replay file, in a record, or in the folder of a run."""
     place = path / record.FILE if path.is_dir() else path
     if place.suffix == ".jsonl":
         return _chosen(place, check)
@@ -80,12 +80,12 @@ def stored(path: Path, check: str = "") -> Stored:
     try:
         document = json.loads(raw)
     except (ValueError, RecursionError):
-        raise NotAFailure(f"{path}: is no JSON, expected a stored failure") from None
+        raise NotAFailure(f"{path}: is not JSON; expected a stored failure") from None
     return _read(document, str(path))
 
 
 def _chosen(path: Path, check: str) -> Stored:
-    """The failure of this check in a record; without a name the only one."""
+    """The failure of this check in a record; without an ID, the only one."""
     try:
         found = dict(failures(record.result_of(record.read(path))))
     except record.Unreadable as problem:
@@ -94,7 +94,7 @@ def _chosen(path: Path, check: str) -> Stored:
         raise NotAFailure(f"{path}: nothing failed in this run")
     if not check and len(found) > 1:
         names = "\n  ".join(found)
-        raise NotAFailure(f"{path}: {len(found)} checks failed; say which with --check:\n  {names}")
+        raise NotAFailure(f"{path}: {len(found)} checks failed; choose one with --check:\n  {names}")
     wanted = check or next(iter(found))
     if wanted not in found:
         raise NotAFailure(f"{path}: the check {wanted} did not fail in this run")
@@ -125,14 +125,14 @@ def _read(document: object, where: str) -> Stored:
 
 
 def _known(failure: Stored, where: str) -> None:
-    """Refuses what this version does not know: a check, a kind of failure, a step of a history."""
+    """Refuses checks, kinds of failures and steps of histories that this version does not know."""
     checks = {name: each for found in index(failure.role).values() for each in found for name in each.ids()}
     if failure.check not in checks:
         raise NotAFailure(f"{where}: this gateproof has no check {failure.check} for the role {failure.role}")
     if checks[failure.check].whole_run:
         beside = selected(failure.check.partition("/")[0], failure.repeat.get("rules"))
         command = f"{without_selection(shlex.join(failure.command))}{beside}"
-        said = f"is about everything that a run has received: repeat the run by {command}"
+        said = f"is about everything that a run received: repeat the run with {command}"
         raise NotAFailure(f"{where}: the check {failure.check} {said}")
     kind = failure.repeat.get("kind")
     if not isinstance(kind, str):
@@ -147,6 +147,6 @@ def _known(failure: Stored, where: str) -> None:
         elif kind == RACE:
             stored_race(failure.repeat)
         elif kind not in {EXAMPLE, _BY_NAME}:
-            raise NotAFailure(f"{where}: repeat.kind: found {kind!r}, which is not known here")
+            raise NotAFailure(f"{where}: repeat.kind: found {kind!r}, which this version does not know")
     except (NotAHistory, NoRace) as problem:
         raise NotAFailure(f"{where}: {problem}") from None

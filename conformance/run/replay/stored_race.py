@@ -1,4 +1,4 @@
-"""A stored race: which check, with which seed, and how large, so that it can be run again."""
+"""A stored race: its check, seed and size."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NUMBERS = ("seed", "racers", "rounds", "first")
 
 
 class NoRace(ValueError):
-    """What was stored describes no race that can be run: says what was found and what was expected."""
+    """The stored data is not a race that can be run; the text says what was found and what was expected."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredRace:
-    """One case of a check, with its seed and the budget of examples that makes its races this large."""
+    """One case of a check, with its seed and the number of examples that gives this size."""
 
     check: str
     seed: int
@@ -28,8 +28,8 @@ class StoredRace:
 
 
 def stored_race(raw: Mapping[str, Any]) -> StoredRace:
-    """The race that a failed check left behind; every member is needed, and no other is known."""
-    # Races that were stored without it began with the first round.
+    """The race of a failed check; unknown and missing members are refused."""
+    # Older files have no `first`; their races started with the first round.
     raw, known = {"first": 0, **raw}, {"kind", "check", *_NUMBERS}
     if raw.get("kind") != KIND:
         raise NoRace(f"kind: found {raw.get('kind')!r}, expected {KIND!r}")
@@ -39,7 +39,7 @@ def stored_race(raw: Mapping[str, Any]) -> StoredRace:
         if isinstance(raw[name], bool) or not isinstance(raw[name], int) or raw[name] < 0:
             raise NoRace(f"{name}: found {raw[name]!r}, expected a whole number")
     if not isinstance(raw["check"], str) or raw["check"] not in _cases():
-        raise NoRace(f"check: found {raw['check']!r}, which is no check of this version")
+        raise NoRace(f"check: found {raw['check']!r}, which this version does not have")
     examples = examples_for(raw["racers"], raw["rounds"])
     if examples is None:
         raise NoRace(

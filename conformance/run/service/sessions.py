@@ -1,4 +1,4 @@
-"""The sessions that checks began with an MCP server, which has room for some tens of them at a time."""
+"""Ends the MCP sessions that checks opened, because a server may allow only some tens of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.secret import Secret
 
-# A connection may have been lost meanwhile; so many in a row were not.
+# After so many unanswered requests in a row, the server is not asked again.
 _MOST_UNENDED = 3
 _STEP = "end of a session"
 
@@ -19,7 +19,7 @@ SendOnce = Callable[[str, Request], Exchange]
 
 
 class OpenSessions:
-    """What was begun and not ended so far, each as the request that ends it."""
+    """The open sessions, each as the request that ends it."""
 
     def __init__(self, world: ServiceWorld) -> None:
         self._world = world
@@ -31,7 +31,7 @@ class OpenSessions:
             self._endings.append(ending)
 
     def end(self, send: SendOnce, keyring: Keyring) -> None:
-        """Tells the server that they are over; who never answers that is not told for long."""
+        """Ends all sessions; gives up if the server does not answer."""
         endings = self._endings.copy()
         self._endings.clear()
         for ending in endings:
@@ -44,10 +44,10 @@ class OpenSessions:
                     break
 
     def _ways(self, ending: Request, keyring: Keyring) -> Iterator[Request]:
-        """The request itself, and the same with another token of its user, whose first may be good no more.
+        """The request itself, then the same with a new token of its user, because the first may be expired.
 
-        Under a key that is gone nothing is sent: it would be looked for. Whose token never was a user's began
-        its session with a server that asks nobody, and is not told of a better one.
+        The first token is not sent if its key was removed, because the server would look for the key. If the
+        token belongs to no user, the server accepted it without a check, and no other token is sent.
         """
         gateway = self._world.gateway
         own = next((value for _, value in ending.headers), "").rpartition(" ")[2]

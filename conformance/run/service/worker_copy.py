@@ -1,4 +1,4 @@
-"""A worker's share of a run against the embedded service: a copy of the service, in a world of its own."""
+"""Gives a worker its own copy of the embedded service, with its own world."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.service import prepare_service
 
-# What belongs to one copy, and to one process.
+# Members of the context that each worker creates itself.
 _OWN = {"target", "world", "first_metadata", "embedded"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceShare:
-    """What a worker is told: all of the run's context but what it makes itself."""
+    """The context for a worker, without what it creates itself."""
 
     embedded: Embedded
     told: Mapping[str, Any]
 
     def opened(self, stack: ExitStack) -> ServiceContext:
-        """The context with a service and a world that go away with the stack."""
-        # Within the run's: who is killed leaves nothing behind.
+        """The context with a service and a world that are closed with the stack."""
+        # Inside the run's folder, which is removed even if the worker is killed.
         within = TemporaryDirectory(prefix="worker-", dir=self.told["folder"], ignore_cleanup_errors=True)
         folder = stack.enter_context(within)
         prepared = prepare_service(self.embedded, Path(folder), self.told["seed"], stack)
@@ -34,8 +34,8 @@ class ServiceShare:
 
 
 def share_of(context: ServiceContext) -> ServiceShare:
-    """What to tell a worker; a service that somebody else has started has no copies."""
+    """The share for a worker; only the embedded service can be copied."""
     if context.embedded is None:
-        raise ValueError("only the embedded service is there more than once")
+        raise ValueError("only the embedded service can be copied")
     told = {each.name: getattr(context, each.name) for each in fields(context) if each.name not in _OWN}
     return ServiceShare(embedded=context.embedded, told=told)

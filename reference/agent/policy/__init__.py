@@ -1,1 +1,1 @@
-"""The agent's decisions: pure functions of what it was told, one file for each step of the way."""
+"""The agent's decisions as pure functions, one file for each step."""

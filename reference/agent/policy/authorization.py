@@ -1,4 +1,4 @@
-"""The authorization request, and what may be made of the redirect that answers it."""
+"""The authorization request, and the validation of the redirect that answers it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Octets = Callable[[int], bytes]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attempt:
-    """One authorization: what nobody else may know of it, and what its redirect has to bring back."""
+    """One authorization: its verifier, and the state that the redirect has to return."""
 
     verifier: str = field(repr=False)
     state: str = field(repr=False)
 
 
 def fresh_attempt(octets: Octets) -> Attempt:
-    """A verifier and a state, random and apart from each other, new for every authorization."""
+    """A new random verifier and an independent random state."""
     return Attempt(verifier=_encoded(octets(VERIFIER_OCTETS)), state=_encoded(octets(STATE_OCTETS)))
 
 
@@ -53,13 +53,13 @@ def authorization_url(endpoints: Endpoints, parameters: Mapping[str, str]) -> st
 
 
 def is_ours(query: Query, attempt: Attempt) -> bool:
-    """The redirect brings back the one state that was sent: it answers this request, and nobody else's."""
+    """True if the redirect has exactly one state, and it is the one that was sent."""
     states = query.get("state", ())
     return len(states) == 1 and hmac.compare_digest(states[0].encode(), attempt.state.encode())
 
 
 def code_in(query: Query, endpoints: Endpoints) -> str:
-    """The code of a redirect that is ours; one that names another issuer is none (RFC 9207)."""
+    """The code of a redirect that is ours; a redirect with another issuer is refused (RFC 9207)."""
     issuers, codes = query.get("iss", ()), query.get("code", ())
     if any(issuer != endpoints.issuer for issuer in issuers):
         raise Failed("the redirect comes from another authorization server")

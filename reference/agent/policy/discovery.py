@@ -1,4 +1,4 @@
-"""The way from the service's 401 to the gateway's endpoints, by nothing but documents."""
+"""Discovery: from the service's 401 to the gateway's endpoints, only by what the documents say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POINTER = re.compile(r'\bresource_metadata\s*=\s*(?:"([^"]*)"|([^\s,"]+))', re.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Endpoints:
-    """What an authorization server's discovery document says."""
+    """The values of an authorization server's discovery document."""
 
     authorization_server: str
     issuer: str
@@ -24,21 +24,21 @@ class Endpoints:
 
 
 def metadata_url(challenges: Sequence[str], _service_url: str) -> str:
-    """The pointer in the challenge: where the service's metadata are, whatever their path."""
+    """The metadata URL in the challenge, which may have any path."""
     for value in challenges:
         if found := _POINTER.search(value):
             return found[1] or found[2] or ""
-    raise Failed("the service asks for a token and does not say where its metadata are")
+    raise Failed("the service requires a token, but its challenge has no metadata URL")
 
 
 def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
-    """Metadata of another resource are not to be used (RFC 9728 section 3.3)."""
+    """True if the metadata are for this service; others must not be used (RFC 9728 section 3.3)."""
     resource = metadata.get("resource")
     return isinstance(resource, str) and (f"{service_url}/").startswith(f"{resource.rstrip('/')}/")
 
 
 def authorization_server(metadata: Mapping[str, Any]) -> str:
-    """The first of the authorization servers that the service allows."""
+    """The first authorization server in the metadata."""
     servers = metadata.get("authorization_servers")
     if isinstance(servers, list) and servers and isinstance(servers[0], str):
         return servers[0].rstrip("/")
@@ -50,7 +50,7 @@ def discovery_url(server: str) -> str:
 
 
 def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
-    """The endpoints as the document names them; nothing about them is known beforehand."""
+    """The endpoints in the document; no URL is assumed."""
     names = ("issuer", "registration_endpoint", "authorization_endpoint", "token_endpoint")
     found = [document.get(name) for name in names]
     if not all(isinstance(each, str) and each for each in found):

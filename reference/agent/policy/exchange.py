@@ -1,4 +1,4 @@
-"""The exchange of a code for tokens, and what is done when it is refused."""
+"""The exchange of a code for tokens."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gateproof.reference.agent.wire import Answer, Outgoing, form
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExchangeFacts:
-    """All that an exchange is made of."""
+    """Everything that an exchange needs."""
 
     settings: Settings
     endpoints: Endpoints
     client: Client
     attempt: Attempt
     code: str = field(repr=False)
-    # What else came with the redirect.
+    # All parameters of the redirect.
     query: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def token_request(facts: ExchangeFacts) -> Outgoing:
-    """A form with the credentials in its body, at the endpoint that discovery named."""
+    """A form with the credentials in its body, to the endpoint from discovery."""
     fields = {
         "grant_type": "authorization_code",
         "code": facts.code,
@@ -40,11 +40,11 @@ def token_request(facts: ExchangeFacts) -> Outgoing:
 
 
 def tokens_in(answer: Answer) -> dict[str, Any] | None:
-    """The token response, if it is one with an access token."""
+    """The token answer; None if it has no access token."""
     document = answer.document()
     return document if answer.status == 200 and isinstance(document.get("access_token"), str) else None
 
 
 def starts_over(answer: Answer) -> bool:
-    """A code that was refused is worth nothing any more: another authorization may do better."""
+    """True for a refused code, which cannot be used again: a new authorization may succeed."""
     return answer.document().get("error") == "invalid_grant"

@@ -1,4 +1,4 @@
-"""The operation as an MCP tool call, over streamable HTTP: another way to ask for the same orders."""
+"""The operation as an MCP tool call over streamable HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HELLO = {
 
 
 def call_tool(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
-    """Three messages; the first answer that is no success is the answer to all of it."""
+    """Sends three messages; returns the first answer that is not a success, else the last."""
     headers = {"Content-Type": "application/json", "Accept": _ACCEPT, **authorization}
     url = f"{settings.service_url}/mcp"
 
@@ -42,7 +42,7 @@ def call_tool(settings: Settings, ask: Ask, authorization: Mapping[str, str]) ->
 
 
 def _text_in(called: Answer) -> bytes:
-    """The text that the tool gave, whether it came as JSON or as the event of a stream."""
+    """The text of the tool's result, from JSON or from an event stream."""
     text = called.body.decode("utf-8", "replace")
     lines = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
     try:

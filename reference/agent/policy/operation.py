@@ -1,4 +1,4 @@
-"""The one operation that the agent is for, and what it says of it."""
+"""The operation of the agent: reading the orders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tokens = Mapping[str, Any]
 
 
 def bearer(tokens: Tokens | None) -> dict[str, str]:
-    """The access token goes into the Authorization header, and no other token goes anywhere."""
+    """The access token in the Authorization header; no other token is sent."""
     return {"Authorization": f"Bearer {tokens['access_token']}"} if tokens else {}
 
 
@@ -24,13 +24,13 @@ def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> A
 
 
 def orders_in(answer: Answer) -> list[Any] | None:
-    """The orders, where the service served them."""
+    """The orders; None if the service did not serve them."""
     orders = answer.document().get("orders")
     return orders if answer.status == 200 and isinstance(orders, list) else None
 
 
 def worth_keeping(tokens: Tokens) -> dict[str, Any]:
-    """What a later run has a use for; the ID token is not among it."""
+    """The tokens to store for later runs; not the ID token."""
     return {"access_token": tokens["access_token"]}
 
 

@@ -1,4 +1,4 @@
-"""How the agent registers, once for every install."""
+"""The registration of the agent, once for every install."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gateproof.reference.agent.wire import Answer, Failed, Outgoing
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Client:
-    """What this install is to one authorization server; the secret is in no representation of it."""
+    """The client of this install at one authorization server; the secret is not in its `repr`."""
 
     client_id: str
     client_secret: str = field(repr=False)
 
 
 def registration_record(settings: Settings) -> dict[str, Any]:
-    """No scopes: they belong into the authorization request, where the user sees them."""
+    """The metadata; without scopes, which belong in the authorization request, where the user sees them."""
     return {
         "client_name": "Reference agent",
         "redirect_uris": [settings.callback_url],
@@ -37,7 +37,7 @@ def registration_request(endpoints: Endpoints, record: dict[str, Any]) -> Outgoi
 
 
 def registered(answer: Answer) -> Client:
-    """The client that a registration brought."""
+    """The client of a registration answer."""
     document = answer.document()
     client_id, secret = document.get("client_id"), document.get("client_secret")
     if answer.status != 201 or not (isinstance(client_id, str) and isinstance(secret, str)):

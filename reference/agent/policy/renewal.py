@@ -1,4 +1,4 @@
-"""Another way to a new token: with the refresh token, where one was kept."""
+"""A variant that renews tokens with a stored refresh token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.reference.agent.wire import form
 
 
 def refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
-    """As RFC 6749 has it, at the gateway that issued it; where that is refused, the user is asked."""
+    """Refreshes at the gateway that issued the token (RFC 6749); None if that is not possible."""
     if (
         "refresh_token" not in tokens
         or read_part(tokens.get("id_token", ".."), 1).get("iss") != endpoints.issuer
@@ -30,7 +30,7 @@ def refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) ->
 
 
 def read_part(id_token: str, part: int) -> dict[str, Any]:
-    """Its header or its claims; empty where it has none."""
+    """The header or claims of a token; empty if they cannot be read."""
     encoded = id_token.split(".")[part]
     try:
         said = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))

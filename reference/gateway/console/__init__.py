@@ -1,1 +1,1 @@
-"""The Console's pages, on an origin of their own, for a signed-in operator."""
+"""The pages of the Console, on their own origin, for a signed-in operator."""

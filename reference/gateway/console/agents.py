@@ -1,4 +1,4 @@
-"""Agents as a Project has met them, the Pending ones first."""
+"""The agents of a Project, Pending ones first."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ async def listed(visit: Visit) -> Response:
             "Agents",
             tag(
                 "p",
-                "An agent turns up here when a user signs in for it. One that is Pending gets no code; "
-                "once it is approved, its user starts again from the agent.",
+                "An agent appears here when a user signs in for it. An agent that is Pending gets no code. "
+                "After the approval, the user starts again from the agent.",
                 class_="hint",
             ),
             table("Agents of this Project, Pending first", HEAD, rows)

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.gateway.console import agents, events, projects, proxy_clients, resources, signing_in
 from gateproof.reference.gateway.console.signing_in import Operator
-from gateproof.reference.gateway.console.visit import ConsoleSessions, Door, Handler, Visit
+from gateproof.reference.gateway.console.visit import ConsoleSessions, Handler, SignedInEndpoints, Visit
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.site.layout import Frame, document
 from gateproof.reference.site.markup import tag
@@ -43,10 +43,10 @@ ACTIONS: dict[str, Handler] = {
 
 
 def console_app(gateway: Gateway, *, console_url: str, operator: Operator) -> ASGIApp:
-    """The pages of one gateway at this origin, for this operator."""
-    # No other site's page starts anything here, not even by a link.
+    """The Console of one gateway at this origin."""
+    # Strict: the cookie is not sent with requests from other sites, not even for links.
     sessions = ConsoleSessions(origin=console_url, name="console", same_site="Strict")
-    door = Door(gateway=gateway, sessions=sessions)
+    endpoints = SignedInEndpoints(gateway=gateway, sessions=sessions)
 
     async def home(_request: Request) -> Response:
         return sent_on("/projects")
@@ -59,17 +59,17 @@ def console_app(gateway: Gateway, *, console_url: str, operator: Operator) -> AS
         *assets(),
         Route("/sign-in", signing_in.ask(sessions), methods=["GET"]),
         Route("/sign-in", signing_in.sign_in(sessions, operator), methods=["POST"]),
-        Route("/sign-out", door.writing(sign_out), methods=["POST"]),
-        *(Route(path, door.reading(handler), methods=["GET"]) for path, handler in PAGES.items()),
-        *(Route(path, door.writing(handler), methods=["POST"]) for path, handler in ACTIONS.items()),
+        Route("/sign-out", endpoints.writing(sign_out), methods=["POST"]),
+        *(Route(path, endpoints.reading(handler), methods=["GET"]) for path, handler in PAGES.items()),
+        *(Route(path, endpoints.writing(handler), methods=["POST"]) for path, handler in ACTIONS.items()),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _refused})
     return Guard(app, origin=console_url)
 
 
 WHY = {
-    403: "This form is too old, or it was not ours. Go back, reload the page, and try again.",
-    404: "There is nothing at this address. Perhaps it was deleted.",
+    403: "This form is too old, or from another site. Go back, reload the page, and try again.",
+    404: "There is nothing at this address. It may have been deleted.",
 }
 
 

@@ -1,4 +1,4 @@
-"""Provisioning events: where to look when a redemption finds nothing."""
+"""The provisioning events, which show why a redemption finds no merchant token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Projects: the list, a new one, and one with its agent policy and its Resources."""
+"""Projects: the list, the form for a new one, and the page of one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def create(visit: Visit) -> Response:
 
 
 async def opened(visit: Visit) -> Response:
-    """A Project, with its Resources first."""
+    """The page of a Project: Resources and agent policy."""
     project = visit.project()
     rows = [
         (
@@ -111,7 +111,7 @@ async def set_policy(visit: Visit) -> Response:
 
 
 def project_page(visit: Visit, project: Project, at: str, *main: Child) -> Response:
-    """A page of a Project, with the way to its other ones."""
+    """A page of a Project, with tabs for its other pages."""
     pending = _pending(visit, project)
     tabs = [
         tag(
@@ -144,7 +144,7 @@ def policy_mark(project: Project) -> Html:
 
 
 def ticket() -> Html:
-    """Goes into a form that must not do its work twice."""
+    """A hidden field for a form that must not be processed twice."""
     return tag("input", type="hidden", name="ticket", value=secrets.token_urlsafe(12))
 
 

@@ -1,4 +1,4 @@
-"""Proxy clients: the secret is on one page, once, and a client that is revoked stays so."""
+"""Proxy clients: list, generation with the secret shown once, and permanent revocation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def listed(visit: Visit) -> Response:
 
 
 async def generate(visit: Visit) -> Response:
-    """The one answer that has the secret in it; the store keeps a fingerprint."""
+    """The only page with the secret; the store keeps a fingerprint."""
     project = visit.project()
     if not visit.is_first(visit.form.get("ticket", "")):
         return visit.done(_place(project), "Nothing was generated: this form was used before.")
@@ -64,7 +64,7 @@ async def generate(visit: Visit) -> Response:
 
 
 async def asked(visit: Visit) -> Response:
-    """Are you sure?"""
+    """The confirmation page before a revocation."""
     project, client = visit.project(), _client(visit)
     if client.revoked:
         return visit.done(_place(project), "This Proxy client was revoked before.")

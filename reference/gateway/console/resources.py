@@ -1,4 +1,4 @@
-"""Resources: a new one, and what an operator has to copy of one."""
+"""Resources: the form for a new one, and the reference values of one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def asked(visit: Visit) -> Response:
 
 
 async def create(visit: Visit) -> Response:
-    """The merchant's endpoints are looked up at the merchant, so that nobody has to type five addresses."""
+    """Creates a Resource; the merchant's endpoints are read from its discovery document."""
     project, given = visit.project(), {name: value.strip() for name, value in visit.form.items()}
     issuer, indicator = given.get("issuer", ""), given.get("indicator", "")
     if urlsplit(issuer).scheme not in ("https", "http"):
@@ -56,7 +56,7 @@ async def create(visit: Visit) -> Response:
 
 
 async def opened(visit: Visit) -> Response:
-    """The reference values of a Resource."""
+    """The page with the reference values of a Resource."""
     project, resource = visit.project(), _resource(visit)
     base_url = visit.gateway.base_url
     facts = DiscoveryFacts(base_url=base_url, core_url=visit.gateway.core_url, resource=resource)
@@ -114,7 +114,7 @@ async def opened(visit: Visit) -> Response:
 
 
 async def metadata_file(visit: Visit) -> Response:
-    """Where an operator's metadata document begins."""
+    """The metadata document for an operator's service, as a file to download."""
     resource, gateway = _resource(visit), visit.gateway
     facts = DiscoveryFacts(base_url=gateway.base_url, core_url=gateway.core_url, resource=resource)
     document = {
@@ -138,7 +138,7 @@ def _resource(visit: Visit) -> Resource:
 
 
 def _as_the_last_one(visit: Visit) -> dict[str, str]:
-    """Most operators have one merchant: the form begins with that of the Resource made last."""
+    """Default values for the form: the merchant of the newest Resource."""
     last = next(reversed(visit.gateway.store.resources.values()), None)
     if last is None:
         return {}

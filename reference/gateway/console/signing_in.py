@@ -1,4 +1,4 @@
-"""The operator signs in, and leaves."""
+"""Sign-in and sign-out of the operator."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateproof.reference.gateway.console.visit import ConsoleSessions, Desk, Visit
+from gateproof.reference.gateway.console.visit import ConsoleSessions, ConsoleState, Visit
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.site.layout import Frame, button, complaint, document, form
 from gateproof.reference.site.layout import field as line
@@ -22,7 +22,7 @@ FRAME = Frame(site="Console", home="/")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Operator:
-    """Who may sign in. Of the password only the fingerprint is kept: it is random and long."""
+    """The operator's name, and the fingerprint of the password, which is random and long."""
 
     name: str
     password: str = field(repr=False)
@@ -33,7 +33,7 @@ def operator_with(password: str) -> Operator:
 
 
 def ask(sessions: ConsoleSessions) -> Endpoint:
-    """The form has a session of its own: a stranger's page could sign somebody in as somebody else."""
+    """The form has its own session, against sign-in CSRF: another site must not sign a user in."""
 
     async def endpoint(request: Request) -> Response:
         session = sessions.of(request)
@@ -41,7 +41,7 @@ def ask(sessions: ConsoleSessions) -> Endpoint:
             return sent_on("/projects")
         if session is not None:
             return _page(session, None)
-        session, cookie = sessions.begin(Desk())
+        session, cookie = sessions.begin(ConsoleState())
         return _page(session, None, headers=cookie)
 
     return endpoint
@@ -59,9 +59,9 @@ def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
         ]
         if not all(right):
             return _page(session, "Wrong name or password.", status=403)
-        # A new cookie: whoever planted the old one in this browser is not signed in with it.
+        # A new cookie, against session fixation: an old cookie that an attacker set stays signed out.
         sessions.end(session)
-        _, cookie = sessions.begin(Desk(operator=operator.name))
+        _, cookie = sessions.begin(ConsoleState(operator=operator.name))
         return sent_on("/projects", cookie)
 
     return endpoint
@@ -73,7 +73,10 @@ def sign_out(sessions: ConsoleSessions, visit: Visit) -> Response:
 
 
 def _page(
-    session: Session[Desk], wrong: str | None, status: int = 200, headers: Mapping[str, str] | None = None
+    session: Session[ConsoleState],
+    wrong: str | None,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     content = form(
         "/sign-in",

@@ -1,4 +1,4 @@
-"""A signed-in operator's request, and the endpoints that let nobody else in."""
+"""A request of a signed-in operator, and the wrapper that requires a sign-in."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ MOST_SPENT = 100
 
 
 @dataclass(kw_only=True, slots=True)
-class Desk:
-    """What the Console knows of one browser; nobody's, until an operator has signed in there."""
+class ConsoleState:
+    """The session data of one browser; `operator` is None until a sign-in."""
 
     operator: str | None = None
     said: str | None = None
-    # What was generated once must not be generated again by a reload: these forms were used.
+    # Tickets of submitted forms, so that a reload does not process a form again.
     spent: list[str] = field(default_factory=list)
 
 
-ConsoleSessions: TypeAlias = Sessions[Desk]
+ConsoleSessions: TypeAlias = Sessions[ConsoleState]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Visit:
-    """One request of the operator; `form` is empty unless it came with a good one."""
+    """One request of the operator; `form` has the fields of a valid form."""
 
     gateway: Gateway
     request: Request
-    session: Session[Desk]
+    session: Session[ConsoleState]
     form: dict[str, str] = field(default_factory=dict)
 
     @property
-    def desk(self) -> Desk:
+    def state(self) -> ConsoleState:
         return self.session.contents
 
     @property
@@ -60,8 +60,8 @@ class Visit:
     def page(
         self, title: str, *main: Child, trail: tuple[tuple[str, str], ...] = (), status: int = 200
     ) -> Response:
-        """A page of the Console, with what was said for it to say."""
-        said, self.desk.said = self.desk.said, None
+        """A page of the Console, with the message of the last action."""
+        said, self.state.said = self.state.said, None
         leave = form("/sign-out", self.token, button("Sign out", class_="plain"))
         frame = Frame(site="Console", home="/projects", beside=leave)
         crumbs = [tag("li", tag("a", name, href=href)) for name, href in trail]
@@ -69,16 +69,16 @@ class Visit:
         return shown(document(frame, title, notice(said), *main, above=path), status)
 
     def done(self, to: str, said: str) -> Response:
-        """The next page says what was done."""
-        self.desk.said = said
+        """Redirects; the next page shows this message."""
+        self.state.said = said
         return sent_on(to)
 
     def is_first(self, ticket: str) -> bool:
-        """True the first time that a form with this ticket comes."""
-        desk = self.desk
-        if not ticket or ticket in desk.spent:
+        """True for the first form with this ticket."""
+        state = self.state
+        if not ticket or ticket in state.spent:
             return False
-        desk.spent = [*desk.spent[-MOST_SPENT:], ticket]
+        state.spent = [*state.spent[-MOST_SPENT:], ticket]
         return True
 
 
@@ -86,8 +86,8 @@ Handler: TypeAlias = Callable[[Visit], Awaitable[Response]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Door:
-    """Makes endpoints of handlers. Without a session the operator is sent to sign in, and a form is lost."""
+class SignedInEndpoints:
+    """Makes endpoints from handlers; without a session they redirect to the sign-in page."""
 
     gateway: Gateway
     sessions: ConsoleSessions
@@ -111,6 +111,6 @@ class Door:
 
         return endpoint
 
-    def _signed_in(self, request: Request) -> Session[Desk] | None:
+    def _signed_in(self, request: Request) -> Session[ConsoleState] | None:
         session = self.sessions.of(request)
         return session if session is not None and session.contents.operator is not None else None

@@ -1,1 +1,1 @@
-"""What happens on a request: parse, ask the policies, write the store, render. Nothing is decided here."""
+"""Request handlers: they parse, call the policies, update the store, and render. They decide nothing."""

@@ -1,4 +1,4 @@
-"""The authorization endpoint, up to the moment at which the merchant takes over."""
+"""The authorization endpoint, up to the redirect to the merchant."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def authorize(gateway: Gateway) -> Endpoint:
 def send_to_merchant(
     gateway: Gateway, resource: Resource, sign_in: SignIn, *, cookie: Mapping[str, str]
 ) -> Response:
-    """The merchant's identity provider signs the user in; its answer comes to the callback."""
+    """Redirects to the merchant's identity provider, whose answer comes to the callback."""
     state = gateway.ids.secret()
     gateway.store.sign_ins.add(fingerprint(state), sign_in, gateway.clock.now())
     digest = hashlib.sha256(sign_in.verifier.encode()).digest()

@@ -1,4 +1,4 @@
-"""What the browser sees: pages, redirects, and the cookie by which it is known again."""
+"""Answers for browsers: pages, redirects, and the session cookie."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.ids import fingerprint
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Browser:
-    """A browser as the store knows it, and the cookie to set when it is new."""
+    """A browser in the store, and the cookie to set if it is new."""
 
     key: str
     people: dict[str, Person] = field(repr=False)
@@ -25,18 +25,18 @@ class Browser:
 
 
 def cookie_name(gateway: Gateway) -> str:
-    """Cookies ignore ports, and several gateways may share a loopback address."""
+    """The cookie's name, with the port: cookies ignore ports, and gateways may share an address."""
     return f"gateway_browser_{urlsplit(gateway.base_url).port or 'default'}"
 
 
 def browser_key(gateway: Gateway, request: Request) -> str | None:
-    """The fingerprint of the browser's cookie, whether anything is known under it or not."""
+    """The fingerprint of the browser's cookie, known or not."""
     cookie = request.cookies.get(cookie_name(gateway))
     return fingerprint(cookie) if cookie else None
 
 
 def known_browser(gateway: Gateway, request: Request) -> Browser:
-    """The browser that asks; a cookie that this gateway did not set counts as none."""
+    """The browser of a request; an unknown cookie counts as none."""
     key = browser_key(gateway, request)
     people = gateway.store.browsers.get(key) if key else None
     return fresh_browser(gateway, {}) if key is None or people is None else Browser(key=key, people=people)
@@ -55,7 +55,7 @@ def fresh_browser(gateway: Gateway, people: dict[str, Person]) -> Browser:
 
 def page(gateway: Gateway, html: str, status: int = 200, cookie: Mapping[str, str] | None = None) -> Response:
     headers = {**gateway.policies.page_headers, **(cookie or {})}
-    # A name may hold what UTF-8 cannot say; a page has to come all the same.
+    # A name may contain a lone surrogate, which UTF-8 cannot represent.
     return Response(html.encode("utf-8", "replace"), status, headers, media_type="text/html")
 
 
@@ -64,6 +64,6 @@ def error(gateway: Gateway, what: str, status: int = 400) -> Response:
 
 
 def redirect(gateway: Gateway, location: str, cookie: Mapping[str, str] | None = None) -> Response:
-    # Not Starlette's redirect, which quotes anew what has to arrive character for character.
+    # Not Starlette's redirect, which would encode the location again.
     status = gateway.policies.redirect_status
     return Response(b"", status, {**gateway.policies.page_headers, **(cookie or {}), "location": location})

@@ -1,4 +1,4 @@
-"""The user is asked about the agent, and a yes becomes a grant, a merchant token and a code."""
+"""Consent: asks the user about the agent; an approval creates a grant, a merchant token and a code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.outcomes import Refusal
 async def ask(
     gateway: Gateway, resource: Resource, sign_in: SignIn, *, was_signed_in: bool, cookie: Mapping[str, str]
 ) -> Response:
-    """What comes after signing in: the question, the waiting page, or the agent's redirect URI."""
+    """The answer after a sign-in: the approve page, the Pending page, or a redirect to the agent."""
     person, agent = sign_in.person, gateway.store.agents.get(sign_in.request.client_id)
     if person is None or agent is None or resource.id not in gateway.store.resources:
         return error(gateway, "Start again from the agent.")
@@ -54,7 +54,7 @@ async def ask(
 async def approve(
     gateway: Gateway, resource: Resource, sign_in: SignIn, *, cookie: Mapping[str, str] | None = None
 ) -> Response:
-    """The user said yes. The merchant token comes before the code, so that whoever has the code finds it."""
+    """After an approval. The merchant token is fetched before the code is issued, so that it is there."""
     request = sign_in.request
     person, agent = sign_in.person, gateway.store.agents.get(request.client_id)
     if person is None or agent is None or resource.id not in gateway.store.resources:
@@ -89,7 +89,7 @@ def held(
     *,
     cookie: Mapping[str, str] | None,
 ) -> Response:
-    """The user has signed in for an agent that is Pending."""
+    """The answer to a user who signed in for a Pending agent."""
     note(gateway, "agent is Pending", resource, sign_in)
     if gateway.policies.pending_is_told_to_the_agent:
         return tell_agent(gateway, sign_in, "access_denied", "the operator has yet to approve the agent")
@@ -97,7 +97,7 @@ def held(
 
 
 def note(gateway: Gateway, what: What, resource: Resource, sign_in: SignIn) -> None:
-    """An operator may want to know what became of a sign-in."""
+    """Records an event for the operator."""
     event = Event(
         at=gateway.clock.now(),
         what=what,
@@ -110,7 +110,7 @@ def note(gateway: Gateway, what: What, resource: Resource, sign_in: SignIn) -> N
 
 
 def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:
-    """The agent hears by redirect that there will be no code, or the user on a page."""
+    """An error without a code: as a redirect to the agent, or as a page."""
     request = sign_in.request
     if not gateway.policies.is_told_to_the_agent(Refusal(status=400, error=code, description=description)):
         return error(gateway, description)
@@ -121,7 +121,7 @@ def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -
 
 
 def _standing(gateway: Gateway, resource: Resource, agent: Agent) -> Standing:
-    """The agent's standing in the Project, written down the first time that anybody asks."""
+    """The agent's standing in the Project, which is recorded at the first sign-in."""
     place = gateway.policies.standing_key(resource.project_id, agent.id)
     project = gateway.store.projects[resource.project_id]
     standing = gateway.policies.agent_standing(gateway.store.standings.get(place), project)

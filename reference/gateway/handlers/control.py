@@ -1,4 +1,4 @@
-"""The control endpoint: the Console's actions, for tests."""
+"""The control endpoint: the actions of the Console, for tests."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from gateproof.reference.web import Endpoint, json_answer, json_of
 
 
 def control(gateway: Gateway, token: str | None) -> Endpoint:
-    """One JSON object an action. A page in somebody's browser can send none of it.
+    """Each action is one JSON object. Web pages cannot call this endpoint.
 
-    Another site's page cannot send application/json without asking first, and a name that was rebound to
-    loopback gives itself away in the Host header.
+    A page of another site needs a CORS preflight for application/json. A DNS rebinding attack has a wrong
+    Host header.
     """
 
     async def endpoint(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""An agent gets its three tokens."""
+"""Issues the three tokens of an agent."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def issue(
     request: TokenRequestFacts,
     only: tuple[str, ...] = (),
 ) -> JsonObject | Refusal:
-    """Tokens for a grant; a refresh may ask for `only` some of its scopes."""
+    """Tokens for a grant; `only` are the scopes that a refresh asked for."""
     policies, store, now = gateway.policies, gateway.store, gateway.clock.now()
     resource = store.resources.get(grant.resource_id) if grant else None
     if grant is None or grant.revoked or resource is None:
-        return Refusal(status=400, error="invalid_grant", description="what was granted is no more")
+        return Refusal(status=400, error="invalid_grant", description="the grant has ended")
     facts = TokenFacts(
         issuer=gateway.issuer,
         resource=resource,

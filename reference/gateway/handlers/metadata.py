@@ -13,7 +13,7 @@ from gateproof.reference.web import Endpoint, json_answer
 
 
 def resource_of(gateway: Gateway, request: Request) -> Resource:
-    """The Resource in the path; there is nothing at the paths of any other."""
+    """The Resource in the path; 404 if there is none."""
     resource = gateway.store.resources.get(request.path_params["resource_id"])
     if resource is None:
         raise HTTPException(404)

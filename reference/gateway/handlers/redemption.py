@@ -1,4 +1,4 @@
-"""An operator's backend redeems a gateway access token for the merchant token."""
+"""The redemption endpoint: a gateway access token for the merchant token."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ async def _redeemed(gateway: Gateway, request: Request, body: Any) -> VaultEntry
     if resource is None or facts.grant is None:
         return policies.resource_not_found()
     entry = await gateway.vault.merchant_token(policies.vault_key(facts.grant, resource), resource)
-    # The merchant may have taken seconds: whoever was revoked in the meantime gets nothing.
+    # The merchant may have taken seconds, so revocations are checked again.
     return first_refusal(policies.redemption_rechecks, _as_of_now(gateway, facts)) or entry
 
 
 def _as_of_now(gateway: Gateway, facts: RedemptionFacts) -> RedemptionFacts:
-    """The same redemption, with what can change while it waits looked up again."""
+    """The same facts, with grant and Proxy client read again."""
     token = facts.proxy_token
     return replace(
         facts,
@@ -56,7 +56,7 @@ def _as_of_now(gateway: Gateway, facts: RedemptionFacts) -> RedemptionFacts:
 
 
 def _facts(gateway: Gateway, request: Request, body: Any) -> RedemptionFacts:
-    """Everything that is known about a redemption at this moment."""
+    """The facts for the policies, at this moment."""
     store, policies, now = gateway.store, gateway.policies, gateway.clock.now()
     authorizations = tuple(request.headers.getlist("authorization"))
     proxy_headers = tuple(request.headers.getlist("x-proxy-token"))

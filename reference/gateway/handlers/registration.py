@@ -1,4 +1,4 @@
-"""Agents register."""
+"""The registration endpoint."""
 
 from __future__ import annotations
 

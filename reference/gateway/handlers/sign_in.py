@@ -1,4 +1,4 @@
-"""The way back from the merchant's identity provider, and the user's decision."""
+"""The callback from the merchant's identity provider, and the user's decision."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STALE = "This sign-in is over, or it began in another browser. Start again from 
 
 
 def callback(gateway: Gateway) -> Endpoint:
-    """The merchant sends the browser here with its code."""
+    """The callback, to which the merchant redirects the browser with a code."""
 
     async def endpoint(request: Request) -> Response:
         pairs = query_of(request) or ()
@@ -36,7 +36,7 @@ def callback(gateway: Gateway) -> Endpoint:
             return tell_agent(
                 gateway, sign_in, "temporarily_unavailable", "the merchant did not sign the user in"
             )
-        # A new cookie: whoever planted the old one in this browser is not signed in with it.
+        # A new cookie, against session fixation: an old cookie that an attacker set stays signed out.
         session = gateway.policies.session_of(resource)
         people = gateway.store.browsers.get(sign_in.browser) or {}
         browser = fresh_browser(gateway, people | {session: person})
@@ -53,7 +53,7 @@ def callback(gateway: Gateway) -> Endpoint:
 
 
 def decision(gateway: Gateway) -> Endpoint:
-    """The form of the approve page arrives here; its ticket is good for one decision."""
+    """The target of the form on the approve page; its ticket is valid for one decision."""
 
     async def endpoint(request: Request) -> Response:
         pairs = await form_of(request) or ()
@@ -80,7 +80,7 @@ def _note(gateway: Gateway, resource: Resource, sign_in: SignIn, decided: Decisi
 def _taken(
     gateway: Gateway, request: Request, ticket: str, *, signed_in: bool
 ) -> tuple[Resource | None, SignIn | None]:
-    """The sign-in of this ticket, used up; nothing in another browser or at another step."""
+    """The sign-in of this ticket, which is used up; None for another browser or another step."""
     key = fingerprint(ticket)
     sign_in = gateway.store.sign_ins.get(key)
     resource = gateway.store.resources.get(request.path_params["resource_id"])
@@ -96,7 +96,7 @@ def _taken(
 
 
 async def _person(gateway: Gateway, resource: Resource, sign_in: SignIn, code: str) -> Person | None:
-    """Exchange the merchant's code and believe its ID token, if it is one and meant for this sign-in."""
+    """Exchanges the merchant's code; the user of a valid ID token for this sign-in, else None."""
     form = {
         "grant_type": "authorization_code",
         "code": code,

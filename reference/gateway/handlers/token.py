@@ -1,4 +1,4 @@
-"""The token endpoint: codes and refresh tokens of agents, and Proxy tokens."""
+"""The token endpoint: grants of agents, and Proxy tokens."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ async def _exchange(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | 
 
 
 def _refresh(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Refusal:
-    """A refresh token works once. Coming twice it may have been stolen, and ends the grant."""
+    """A refresh token works once. A second use may be a theft, so it revokes the grant."""
     policies, store = gateway.policies, gateway.store
     agent = _authenticated(gateway, facts)
     if isinstance(agent, Refusal):

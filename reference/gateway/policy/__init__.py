@@ -1,1 +1,1 @@
-"""Decisions without side effects: request facts, records and the time go in, an outcome comes out."""
+"""The gateway's decisions as pure functions of request facts, records and time."""

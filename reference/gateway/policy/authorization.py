@@ -1,4 +1,4 @@
-"""The authorization request, and where the browser is sent when it is over."""
+"""The checks of an authorization request, and the redirects that answer it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ S256_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AuthorizationFacts:
-    """The query as it came, doubled parameters and all, and the agent that its client_id names."""
+    """The query, including repeated parameters, and the agent of its client_id."""
 
     pairs: tuple[tuple[str, str], ...]
     resource: Resource
@@ -43,7 +43,7 @@ class AuthorizationFacts:
         return [value for key, value in self.pairs if key == name]
 
     def value(self, name: str) -> str:
-        """The value of a parameter that is there once; empty counts as missing (RFC 6749 section 3.1)."""
+        """The value of a parameter that is not repeated; empty counts as missing (RFC 6749 section 3.1)."""
         values = self.values(name)
         return values[0] if len(values) == 1 else ""
 
@@ -64,7 +64,7 @@ def client_is_known(facts: AuthorizationFacts) -> Refusal | None:
 
 
 def redirect_uri_is_registered(facts: AuthorizationFacts) -> Refusal | None:
-    """Character for character: anything cleverer sends codes to strangers."""
+    """Exact comparison; anything else could send codes to another host."""
     uri = facts.value("redirect_uri")
     if uri and facts.agent is not None and uri in facts.agent.redirect_uris:
         return None
@@ -128,9 +128,9 @@ def challenge_method_is_s256(facts: AuthorizationFacts) -> Refusal | None:
     return _invalid("code_challenge_method has to be S256")
 
 
-# While these object, nobody knows where the browser may be sent: the user is told on a page.
+# If one of these fails, there is no valid redirect URI, so the user sees an error page.
 PAGE_CHECKS: tuple[AuthorizationCheck, ...] = (client_is_known, redirect_uri_is_registered)
-# What these object to is told to the agent, by redirect.
+# If one of these fails, the agent gets an error by redirect.
 REDIRECT_CHECKS: tuple[AuthorizationCheck, ...] = (
     nothing_is_doubled,
     response_type_is_given,
@@ -146,7 +146,7 @@ REDIRECT_CHECKS: tuple[AuthorizationCheck, ...] = (
 
 
 def authorization_request(facts: AuthorizationFacts) -> AuthorizationRequest:
-    """What is kept of a request that passed the checks; parameters that nobody knows are not."""
+    """The values of a valid request that are kept; unknown parameters are ignored."""
     return AuthorizationRequest(
         client_id=facts.value("client_id"),
         redirect_uri=facts.value("redirect_uri"),
@@ -158,27 +158,27 @@ def authorization_request(facts: AuthorizationFacts) -> AuthorizationRequest:
 
 
 def as_it_came(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The query is judged with everything that is in it: whoever tidies it up first decides for the agent."""
+    """The query unchanged, so that the checks see every parameter."""
     return pairs
 
 
 def agent_named(agents: Mapping[str, Agent], client_id: str) -> Agent | None:
-    """The agent that was given this very client ID."""
+    """The agent with exactly this client ID."""
     return agents.get(client_id)
 
 
 def is_told_to_the_agent(_refusal: Refusal) -> bool:
-    """What is wrong with a request whose redirect URI is good goes back to the agent, and not on a page."""
+    """Errors of a request with a valid redirect URI go to the agent, not on a page."""
     return True
 
 
 def standing_key(project_id: str, agent_id: str) -> tuple[str, str]:
-    """An operator decides about one agent in one Project."""
+    """Standings are kept by Project and agent."""
     return project_id, agent_id
 
 
 def agent_standing(recorded: Standing | None, project: Project) -> Standing:
-    """What was once decided about an agent stays; the Project's policy is for agents it has not met."""
+    """A recorded standing stays; the Project's policy applies to new agents."""
     if recorded is not None:
         return recorded
     return "pending" if project.agent_policy == "hold" else "approved"
@@ -186,7 +186,7 @@ def agent_standing(recorded: Standing | None, project: Project) -> Standing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConsentFacts:
-    """Where a user stands who has signed in; `answers` is what each user said of this agent before."""
+    """The facts after a sign-in; `answers` are the earlier decisions about this agent, by login."""
 
     standing: Standing
     was_signed_in: bool
@@ -195,17 +195,17 @@ class ConsentFacts:
 
 
 def decided(pressed: str) -> Decision:
-    """What the button means that was pressed; anything but a plain yes is no yes."""
+    """The decision for a button; unknown values deny."""
     return "approve" if pressed == "approve" else "switch" if pressed == "switch" else "deny"
 
 
 def consent(facts: ConsentFacts) -> Standing | None:
-    """None: the user is asked, every time. A Pending agent is not worth asking about."""
+    """None: the user is asked every time, except about a Pending agent."""
     return "pending" if facts.standing == "pending" else None
 
 
 def code_redirect(request: AuthorizationRequest, code: str, issuer: str) -> str:
-    """Back to the agent with the code; `iss` tells it who speaks (RFC 9207)."""
+    """The redirect with the code, and with `iss` (RFC 9207)."""
     return _with_query(request.redirect_uri, {"code": code, "state": request.state, "iss": issuer})
 
 
@@ -215,7 +215,7 @@ def error_redirect(redirect_uri: str, error: str, description: str, state: str, 
 
 
 def _with_query(uri: str, parameters: dict[str, str]) -> str:
-    """Add to whatever query the registered URI has of its own, which stays as it is."""
+    """Adds parameters; an existing query of the registered URI is kept."""
     separator = "" if uri.endswith(("?", "&")) else "&" if "?" in uri else "?"
     return uri + separator + urlencode(parameters, quote_via=quote, safe="")
 

@@ -1,4 +1,4 @@
-"""The token endpoint for agents: who may ask, and what a code or refresh token is good for."""
+"""The checks of the token endpoint for agents: authentication, codes and refresh tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.reference.outcomes import Refusal, first_refusal
 
 CODE_LIFETIME_S = 60
 REFRESH_TOKEN_LIFETIME_S = 30 * 86400
-# A credential in a URL ends up in logs and Referers, so it is refused even if the form has it as well.
+# A credential in a URL ends up in logs and Referer headers, so it is refused even if the form has it too.
 BODY_ONLY = frozenset(
     {"grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier", "refresh_token"}
     | {"client_assertion", "client_assertion_type", "access_token"}
@@ -24,20 +24,20 @@ BODY_ONLY = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenRequestFacts:
-    """A request to the token endpoint before anybody is asked who they are."""
+    """A request to the token endpoint, before authentication."""
 
     form: tuple[tuple[str, str], ...] = field(repr=False)
     query_names: frozenset[str]
     authorization: str | None = field(repr=False)
 
     def value(self, name: str) -> str:
-        """A form field, empty when it is not there."""
+        """A form field; empty if it is missing."""
         return next((value for key, value in self.form if key == name), "")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentCredentials:
-    """Who an agent says it is, and its proof."""
+    """The client ID and secret that an agent sent."""
 
     client_id: str
     secret: str = field(repr=False)
@@ -45,7 +45,7 @@ class AgentCredentials:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentFacts:
-    """A claimed agent and what is known of it."""
+    """The sent credentials and the agent of that client ID."""
 
     credentials: AgentCredentials
     agent: Agent | None
@@ -54,7 +54,7 @@ class AgentFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeFacts:
-    """A code that an authenticated agent presents; `code` is None when no such code was handed out."""
+    """A code from an authenticated agent; `code` is None if it is unknown."""
 
     code: Code | None
     agent: Agent
@@ -65,7 +65,7 @@ class CodeFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RefreshFacts:
-    """A refresh token that an authenticated agent presents, and the grant behind it."""
+    """A refresh token from an authenticated agent, and its grant."""
 
     token: RefreshToken | None
     grant: Grant | None
@@ -76,7 +76,7 @@ class RefreshFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CodeRefused:
-    """No tokens; `revokes` names the grant whose tokens end because its code came twice."""
+    """A refused code; `revokes` is the grant to revoke because its code was used twice."""
 
     refusal: Refusal
     revokes: str | None
@@ -91,7 +91,7 @@ RefreshCheck = Callable[[RefreshFacts], Refusal | None]
 def form_alone(
     form: tuple[tuple[str, str], ...], _query: tuple[tuple[str, str], ...]
 ) -> tuple[tuple[str, str], ...]:
-    """What was sent is what stands in the body."""
+    """Only the fields of the form count."""
     return form
 
 
@@ -110,7 +110,7 @@ TOKEN_REQUEST_CHECKS: tuple[RequestCheck, ...] = (nothing_is_in_the_url, no_fiel
 
 
 def agent_credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
-    """Agents speak client_secret_post alone; an Authorization header beside the form is refused as well."""
+    """Only client_secret_post; a request with an Authorization header is refused, too."""
     if facts.authorization is not None:
         return Refusal(
             status=401,
@@ -135,7 +135,7 @@ def agent_secret_is_right(facts: AgentFacts) -> Refusal | None:
     return _invalid_client("unknown client or wrong secret")
 
 
-# There is no check of age: an agent's secret does not expire.
+# An agent's secret does not expire.
 AGENT_CHECKS: tuple[AgentCheck, ...] = (agent_is_known, agent_secret_is_right)
 
 
@@ -173,7 +173,7 @@ def redirect_uri_is_the_same(facts: CodeFacts) -> Refusal | None:
 
 
 def challenge_of(verifier: str) -> str:
-    """What S256 makes of a verifier."""
+    """The S256 challenge of a verifier."""
     digest = hashlib.sha256(verifier.encode("utf-8", "surrogatepass")).digest()
     return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -198,10 +198,10 @@ CODE_CHECKS: tuple[CodeCheck, ...] = (
 async def spend_code(
     codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
 ) -> Code | CodeRefused:
-    """Look at a code and use it up in one step.
+    """Checks a code and uses it up in one step.
 
-    There is no await in here, and that is what makes a code good for one exchange only. Its own agent uses
-    it up with a failed try too: whoever guesses at the verifier has one guess.
+    There is no await here, so the step is atomic and a code works only once. A failed exchange by the right
+    agent uses the code up, too, so that a verifier can be guessed only once.
     """
     code = codes.get(key)
     refusal = first_refusal(checks, replace(facts, code=code))

@@ -1,4 +1,4 @@
-"""Discovery: what the gateway says about itself, one document a Resource."""
+"""Discovery: one document for each Resource."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REDEMPTION_SCOPE = "ext_token:read"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DiscoveryFacts:
-    """The two hosts, and the Resource that is asked about."""
+    """The two hosts and the Resource."""
 
     base_url: str
     core_url: str
@@ -25,12 +25,12 @@ class DiscoveryFacts:
 
 
 def authorization_server(base_url: str, resource_id: str) -> str:
-    """Every Resource has one of its own."""
+    """The authorization server of a Resource."""
     return f"{base_url}/{resource_id}"
 
 
 def issuer(core_url: str) -> str:
-    """One issuer for all Resources: the core."""
+    """The core is the issuer for all Resources."""
     return core_url
 
 
@@ -39,7 +39,7 @@ def resource_jwks_uri(base_url: str, resource_id: str) -> str:
 
 
 def discovery_document(facts: DiscoveryFacts) -> JsonObject:
-    """The core's issuer, token endpoint and key set; the Resource's own authorization endpoint."""
+    """Issuer, token endpoint and key set of the core, and the Resource's authorization endpoint."""
     return {
         "issuer": issuer(facts.core_url),
         "authorization_endpoint": f"{facts.authorization_server}/oauth2/auth",

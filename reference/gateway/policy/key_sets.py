@@ -1,4 +1,4 @@
-"""Key sets: which key signs what, and what is published of it."""
+"""Which key signs what, and which keys are published."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def access_token_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG
 
 
 def id_token_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 - a Resource's own key never
-    """ID tokens are signed by the core too."""
+    """ID tokens are signed by the core, too."""
     return core.current
 
 
 def assertion_key(core: KeyRing, own: SigningKey) -> SigningKey:  # noqa: ARG001 - the core's key never
-    """What the gateway asserts to the merchant is signed with the Resource's own key."""
+    """Assertions to the merchant are signed with the Resource's own key."""
     return own
 
 
 def live_core_keys(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
-    """The current key, and every retired one until the last token that it signed has expired."""
+    """The current key, and every retired key until its last token has expired."""
     alive = (old.key for old in core.retired if now < old.retired_at + ACCESS_TOKEN_LIFETIME_S)
     return (core.current, *alive)
 
@@ -40,17 +40,17 @@ def core_keys_shown(
     now: float,
     own: tuple[SigningKey, ...],  # noqa: ARG001 - Resources' own keys never
 ) -> tuple[SigningKey, ...]:
-    """The core key set shows what the core signs with, and nothing of the Resources' own."""
+    """The core key set has the core's keys only."""
     return live_core_keys(core, now)
 
 
 def resource_keys_shown(core: KeyRing, own: SigningKey) -> tuple[SigningKey, ...]:  # noqa: ARG001 - the core's never
-    """A Resource's key set shows its own key alone."""
+    """A Resource's key set has only its own key."""
     return (own,)
 
 
 def public_jwk(key: SigningKey) -> JsonObject:
-    """The public half of a key pair."""
+    """The JWK of the public key."""
     return {**_public_numbers(key.private), "kid": key.kid, "use": "sig", "alg": key.algorithm}
 
 
@@ -63,7 +63,7 @@ def _public_numbers(private: PrivateKey) -> JsonObject:
         key = private.public_key().public_numbers()
         return {"kty": "RSA", "n": _number(key.n), "e": _number(key.e)}
     if isinstance(private, ec.EllipticCurvePrivateKey):
-        # RFC 7518 section 6.2.1.2 wants the full length, leading zeros included.
+        # With leading zeros: RFC 7518 section 6.2.1.2 requires the full length.
         point = private.public_key().public_numbers()
         x, y = (_base64url(value.to_bytes(COORDINATE_OCTETS, "big")) for value in (point.x, point.y))
         return {"kty": "EC", "crv": "P-256", "x": x, "y": y}

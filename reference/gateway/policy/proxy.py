@@ -1,4 +1,4 @@
-"""The token endpoint for Proxy clients."""
+"""The checks of the token endpoint for Proxy clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROXY_TOKEN_LIFETIME_S = 3599
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProxyCredentials:
-    """Who a Proxy client says it is, and its proof."""
+    """The client ID and secret that a Proxy client sent."""
 
     client_id: str
     secret: str = field(repr=False)
@@ -29,7 +29,7 @@ class ProxyCredentials:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProxyClientFacts:
-    """A claimed Proxy client and what is known of it."""
+    """The sent credentials and the Proxy client of that ID."""
 
     credentials: ProxyCredentials
     client: ProxyClient | None
@@ -39,7 +39,7 @@ ProxyClientCheck = Callable[[ProxyClientFacts], Refusal | None]
 
 
 def proxy_credentials(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
-    """HTTP Basic and nothing else, with both parts form-encoded inside (RFC 6749 section 2.3.1)."""
+    """Only HTTP Basic, with both parts form-encoded (RFC 6749 section 2.3.1)."""
     if facts.value("client_secret"):
         return _invalid_client("Proxy clients authenticate with HTTP Basic, not in the body")
     scheme, _, given = (facts.authorization or "").partition(" ")
@@ -56,7 +56,7 @@ def proxy_credentials(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
 
 
 def proxy_client_named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """The Proxy client of this ID, whatever its secret: that is looked at next."""
+    """The Proxy client of this ID; the secret is checked later."""
     return store.proxy_clients.get(credentials.client_id)
 
 
@@ -85,17 +85,17 @@ PROXY_CLIENT_CHECKS: tuple[ProxyClientCheck, ...] = (
 
 
 def new_proxy_token(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:  # noqa: ARG001 - it says nothing
-    """Opaque: random and nothing else."""
+    """An opaque random token."""
     return ids.secret()
 
 
 def keep_proxy_token(store: Store, token: str, record: ProxyToken, now: float) -> None:
-    """A token that is handed out stands beside those that were handed out before."""
+    """Stores a new token; earlier ones stay valid."""
     store.proxy_tokens.add(fingerprint(token), record, now)
 
 
 def proxy_token_answer(token: str, lifetime_s: int) -> JsonObject:
-    """No refresh token: a Proxy client can always ask again (RFC 6749 section 4.4.3)."""
+    """Without a refresh token (RFC 6749 section 4.4.3)."""
     return {"access_token": token, "token_type": "Bearer", "expires_in": lifetime_s}
 
 

@@ -1,4 +1,4 @@
-"""Redemption: who may trade a gateway access token for the merchant token behind it."""
+"""The checks of a redemption, and its answers."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gateproof.reference.gateway.store import Store
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.outcomes import JsonObject, Refusal, json_in
 
-# Claims are looked at below and not by PyJWT, whose clock is the wall's.
+# Claims are checked below, because PyJWT uses real time.
 SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawBody:
-    """A body as it came, what it calls itself, and the query of its address."""
+    """The body and media type of a request, and its query."""
 
     octets: bytes
     media_type: str
@@ -33,7 +33,7 @@ class RawBody:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RedemptionFacts:
-    """A redemption with everything that was looked up for it; None stands for what was not found."""
+    """A redemption with all records for it; None means not found."""
 
     authorizations: tuple[str, ...] = field(repr=False)
     proxy_headers: tuple[str, ...] = field(repr=False)
@@ -51,7 +51,7 @@ class RedemptionFacts:
 
     @property
     def project_id(self) -> str | None:
-        """The Project that the user's token says it belongs to."""
+        """The Project in the claims of the user's token."""
         project_id = (self.claims or {}).get("ext", {}).get("project_id")
         return project_id if isinstance(project_id, str) else None
 
@@ -60,7 +60,7 @@ RedemptionCheck = Callable[[RedemptionFacts], Refusal | None]
 
 
 def bearer_token(authorizations: tuple[str, ...]) -> str | None:
-    """The token of a Bearer header; the scheme's case does not matter."""
+    """The token of a Bearer header; the scheme is not case-sensitive."""
     scheme, _, token = (authorizations[0] if authorizations else "").partition(" ")
     return (token.strip() or None) if scheme.lower() == "bearer" else None
 
@@ -68,7 +68,7 @@ def bearer_token(authorizations: tuple[str, ...]) -> str | None:
 def verified_claims(
     token: str, keys: Iterable[SigningKey], issuer: str, now: float
 ) -> Mapping[str, Any] | None:
-    """The claims of a gateway access token of ours that has not expired; None for anything else."""
+    """The claims of a valid gateway access token; None for anything else."""
     try:
         header = jwt.get_unverified_header(token)
         key = next((key for key in keys if key.kid == header.get("kid")), None)
@@ -79,23 +79,23 @@ def verified_claims(
         )
     except (jwt.PyJWTError, ValueError, RecursionError):
         return None
-    # Under our own signature these have the types that we gave them.
+    # We signed these claims, so their types are known.
     return claims if claims["iss"] == issuer and now < claims["exp"] else None
 
 
 def grant_behind(claims: Mapping[str, Any], store: Store) -> Grant | None:
-    """The grant that a token came of, found by the token's own name."""
+    """The grant of an access token, found by its `jti`."""
     jti = claims.get("jti")
     return store.grants.get(store.access_tokens.get(jti) or "") if isinstance(jti, str) else None
 
 
 def proxy_token_behind(store: Store, token: str) -> ProxyToken | None:
-    """What is known of a Proxy token that was sent."""
+    """The record of a Proxy token."""
     return store.proxy_tokens.get(fingerprint(token))
 
 
 def redemption_body(body: RawBody) -> Any:
-    """The JSON value of a body that says it is JSON; None when it is not. The query says nothing here."""
+    """The JSON value of a body with a JSON media type; else None. The query is ignored."""
     return json_in(body.octets) if body.media_type == "application/json" else None
 
 
@@ -118,7 +118,7 @@ def proxy_token_is_good(facts: RedemptionFacts) -> Refusal | None:
 
 
 def proxy_client_still_stands(facts: RedemptionFacts) -> Refusal | None:
-    """Revocation reaches the tokens that were handed out before it."""
+    """Revocation of a Proxy client also ends its earlier tokens."""
     client = facts.proxy_client
     return None if client and not client.revoked else _unauthorized("the Proxy client was revoked")
 
@@ -141,8 +141,8 @@ def same_project(facts: RedemptionFacts) -> Refusal | None:
     return _unauthorized("the Proxy client belongs to another Project")
 
 
-# A missing header says nothing about anybody, so it comes first. Then the caller proves who it is, before
-# it learns anything about the user's token; and only then what there is to find.
+# Missing headers first. Then the caller is authenticated, before an answer tells anything about the user's
+# token or about what exists.
 REDEMPTION_CHECKS: tuple[RedemptionCheck, ...] = (
     both_headers_are_there,
     resource_is_named,
@@ -155,7 +155,7 @@ REDEMPTION_CHECKS: tuple[RedemptionCheck, ...] = (
 
 
 def redeemed_resource(facts: RedemptionFacts) -> Resource | None:
-    """The Resource that the token was issued for, if the indicator is its own to the letter."""
+    """The Resource of the token, if the indicator is exactly that of the Resource."""
     for resource in facts.resources:
         if (
             facts.grant is not None
@@ -177,7 +177,7 @@ def vault_key(grant: Grant, resource: Resource) -> VaultKey:
 
 
 def redemption_answer(entry: VaultEntry) -> JsonObject:
-    """The merchant access token and never the refresh token."""
+    """The answer with the merchant access token, never with the refresh token."""
     answer: JsonObject = {"access_token": entry.access_token}
     if entry.expires_at is not None:
         answer["expires_at"] = rfc3339(entry.expires_at)

@@ -1,4 +1,4 @@
-"""Dynamic client registration: what an agent may say of itself, and what it gets back."""
+"""Dynamic client registration: the checks, and the answer."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ GRANT_TYPES = ("authorization_code", "refresh_token")
 MOST_REDIRECT_URIS = 50
 LONGEST_REDIRECT_URI = 2048
 LONGEST_NAME = 200
-# What RFC 3986 keeps out of every URI, though it is printable ASCII.
+# Printable ASCII characters that RFC 3986 does not allow in a URI.
 NEVER_IN_A_URI = frozenset('"<>\\^`{|} ')
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RegistrationFacts:
-    """A registration as it came; `metadata` is whatever JSON value the body held, None when it held none."""
+    """A registration request; `metadata` is the JSON value of the body, None if there is none."""
 
     authorization: str | None = field(repr=False)
     metadata: Any
@@ -33,7 +33,7 @@ class RegistrationFacts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewAgent:
-    """An agent together with the secret that is shown this once."""
+    """A new agent and its secret, which is shown only once."""
 
     agent: Agent
     secret: str = field(repr=False)
@@ -57,7 +57,7 @@ def redirect_uris_are_given(facts: RegistrationFacts) -> Refusal | None:
 
 
 def redirect_uris_are_https(facts: RegistrationFacts) -> Refusal | None:
-    """Every one of them: a good URI does not carry a bad one along."""
+    """Every URI has to be https; one good URI is not enough."""
     if all(_is_https(uri) for uri in facts.value("redirect_uris")):
         return None
     return _redirect_uri("every redirect URI has to be an absolute https URI")
@@ -106,7 +106,7 @@ REGISTRATION_CHECKS: tuple[RegistrationCheck, ...] = (
 
 
 def new_agent(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Every registration makes a client of its own. Scopes and other metadata are not kept."""
+    """Every registration creates a new client. Scopes and other metadata are not kept."""
     uris = tuple(facts.value("redirect_uris"))
     secret = ids.secret()
     agent = Agent(
@@ -123,7 +123,7 @@ def new_agent(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
 
 
 def registration_answer(new: NewAgent) -> JsonObject:
-    """The registered metadata, and the secret for the one and only time."""
+    """The registered metadata, with the secret."""
     return {
         "client_id": new.agent.id,
         "client_secret": new.secret,
@@ -139,13 +139,13 @@ def registration_answer(new: NewAgent) -> JsonObject:
 
 
 def domain_of(redirect_uris: tuple[str, ...]) -> str:
-    """The host that an agent's codes are sent to, which is all that is known of where it comes from."""
+    """The host of the first redirect URI, the only known fact about the agent's origin."""
     parts = _split(redirect_uris[0])
     return (parts.hostname if parts else None) or ""
 
 
 def _is_https(uri: str) -> bool:
-    # Before parsing: urlsplit drops tabs and line ends, and a browser would drop them as well.
+    # Before parsing, because urlsplit and browsers drop tabs and line ends.
     if not uri.isascii() or not uri.isprintable() or set(uri) & NEVER_IN_A_URI:
         return False
     parts = _split(uri)

@@ -1,4 +1,4 @@
-"""Sign-in: which browser a sign-in belongs to, and whom the merchant's ID token names."""
+"""Sign-in: the browser session, and the validation of the merchant's ID token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIGNED_IN_FOR_S = 900
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class IdTokenFacts:
-    """The claims of an ID token that the merchant's keys verified, and what they are held against."""
+    """The claims of an ID token with a valid signature, and the expected values."""
 
     claims: dict[str, Any]
     merchant: MerchantPlace
@@ -23,7 +23,7 @@ class IdTokenFacts:
 
 
 def same_browser(sign_in: SignIn, browser: str | None) -> bool:
-    """Forms and callbacks work in the browser that began the sign-in, and in no other."""
+    """Forms and callbacks work only in the browser that started the sign-in."""
     return browser is not None and hmac.compare_digest(sign_in.browser.encode(), browser.encode())
 
 
@@ -36,12 +36,12 @@ def session_keys(before: str, new: str, signed_in: bool) -> tuple[str, ...]:  # 
 
 
 def remembered(person: Person | None, now: float) -> Person | None:
-    """A browser stays signed in for a quarter of an hour."""
+    """A browser stays signed in for 15 minutes."""
     return person if person is not None and now < person.signed_in_at + SIGNED_IN_FOR_S else None
 
 
 def person_named(facts: IdTokenFacts) -> Person | None:
-    """The user, or None when the ID token is not meant for this sign-in."""
+    """The user; None if the ID token is not valid for this sign-in."""
     claims = facts.claims
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
@@ -68,8 +68,8 @@ def person_named(facts: IdTokenFacts) -> Person | None:
 
 
 def session_of(resource: Resource) -> str:
-    """A user is signed in with a merchant: a session with one says nothing about another.
+    """Sessions are separate for each merchant.
 
-    The client ID is part of it, because a merchant may know the same user under another name elsewhere.
+    The client ID is part of the key, because a merchant may use another subject for the same user there.
     """
     return f"{resource.merchant.issuer} {resource.merchant.client_id}"

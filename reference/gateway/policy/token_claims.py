@@ -1,4 +1,4 @@
-"""What stands in the tokens that an agent gets."""
+"""The claims of the tokens for agents."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gateproof.reference.outcomes import JsonObject
 ACCESS_TOKEN_LIFETIME_S = 3600
 ACCESS_TOKEN_TYPE = "at+jwt"  # noqa: S105 - a media type of RFC 9068
 ID_TOKEN_TYPE = "JWT"  # noqa: S105 - a media type
-# Assurance level 2 is what the gateway asks of a merchant's identity provider.
+# The gateway requires assurance level 2 of the merchant's identity provider.
 ACR = "urn:gateway:acr:al2"
 AMR_WHEN_UNSAID = ("pwd",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenFacts:
-    """For whom and for what tokens are made, and the request that asked for them."""
+    """Everything that the claims depend on, and the token request."""
 
     issuer: str
     resource: Resource
@@ -44,12 +44,12 @@ class Tokens:
 
 
 def subject(known: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
-    """A user is the same within a Project, a stranger in the next, and the name tells nothing."""
+    """A random subject, the same for a user within a Project, different in other Projects."""
     return known.get((project_id, login_id)) or ids.identifier("sub_")
 
 
 def granted_scopes(requested: tuple[str, ...], agent: Agent) -> tuple[str, ...]:
-    """What was asked for, and the right to redeem unless the Project withholds it from this agent."""
+    """The requested scopes, plus the scope for redemption unless it is withheld from this agent."""
     asked = tuple(scope for scope in requested if scope != REDEMPTION_SCOPE)
     return asked if agent.withholds_redemption_scope else (*asked, REDEMPTION_SCOPE)
 
@@ -64,7 +64,7 @@ def agent_claim(agent: Agent) -> JsonObject:
 
 
 def access_token_claims(facts: TokenFacts) -> JsonObject:
-    """The gateway access token: bound to one Resource, and nothing in it tells who the user is."""
+    """The claims of the gateway access token: for one Resource, without personal data."""
     return {
         "iss": facts.issuer,
         "aud": [facts.resource.indicator],
@@ -84,7 +84,7 @@ def access_token_claims(facts: TokenFacts) -> JsonObject:
 
 
 def id_token_claims(facts: TokenFacts) -> JsonObject:
-    """The ID token: about the user, for the agent and not for the merchant's API."""
+    """The claims of the ID token: about the user, with the agent as audience."""
     person = facts.grant.person
     return {
         "iss": facts.issuer,
@@ -99,13 +99,13 @@ def id_token_claims(facts: TokenFacts) -> JsonObject:
     }
 
 
-def new_refresh_token(facts: TokenFacts, ids: Ids) -> str:  # noqa: ARG001 - it says nothing about anybody
-    """Opaque: random and nothing else."""
+def new_refresh_token(facts: TokenFacts, ids: Ids) -> str:  # noqa: ARG001 - it is random
+    """An opaque random token."""
     return ids.secret()
 
 
 def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
-    """The three tokens; nothing of what was sent comes back."""
+    """The answer with the three tokens; it repeats nothing of the request."""
     return {
         "access_token": tokens.access_token,
         "token_type": "Bearer",

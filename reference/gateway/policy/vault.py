@@ -1,4 +1,4 @@
-"""The life of a cached merchant token."""
+"""The decisions about cached merchant tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_LIFETIME_S = 10 * 366 * 86400
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantLimits:
-    """How much of a merchant the gateway puts up with, in time and size, and that it follows it nowhere."""
+    """Limits for the merchant's answers: time, size, and no redirects."""
 
     total_s: float = 4.0
     silence_s: float = 3.0
@@ -30,9 +30,9 @@ class MerchantLimits:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantAnswer:
-    """What the merchant's token endpoint said.
+    """An answer of the merchant's token endpoint.
 
-    A status of None means that no answer came, and `trouble` says in a word what came in its place.
+    The status is None without an answer; `trouble` is then the kind of failure.
     """
 
     status: int | None
@@ -45,7 +45,7 @@ class MerchantAnswer:
 
 
 def step(entry: VaultEntry, now: float) -> Step:
-    """What a redemption has to do first. Without a refresh token the cached one is used to its end."""
+    """What a redemption has to do. Without a refresh token, the cached token is used until it expires."""
     if entry.needs_reauthentication:
         return "reauthenticate"
     if entry.expires_at is None or now < near_expiry(entry):
@@ -56,7 +56,7 @@ def step(entry: VaultEntry, now: float) -> Step:
 
 
 def near_expiry(entry: VaultEntry) -> float:
-    """When to refresh: in the last tenth of a token's life, and at most a minute before its end."""
+    """When to refresh: in the last tenth of the lifetime, but at most one minute before the end."""
     if entry.expires_at is None:
         return float("inf")
     life = entry.expires_at - entry.issued_at
@@ -64,19 +64,19 @@ def near_expiry(entry: VaultEntry) -> float:
 
 
 def sign_in_goes_on(_verdict: Verdict) -> bool:
-    """Provisioning is best effort: the user signs in, whatever the merchant says to the gateway."""
+    """Provisioning is best effort: a failure does not stop the sign-in."""
     return True
 
 
 def provisioning_verdict(answer: MerchantAnswer) -> Verdict:
-    """A definite no of any kind is a rejection; what might be better in a moment is not."""
+    """A 4xx error of OAuth is a rejection; everything else may be temporary."""
     if answer.status == 200 and answer.text("access_token"):
         return "accepted"
     return "rejected" if answer.status in {400, 401, 403} and answer.text("error") else "transient"
 
 
 def refresh_verdict(answer: MerchantAnswer) -> Verdict:
-    """Only `invalid_grant` says that the refresh token is no good; all else leaves it as it was."""
+    """Only `invalid_grant` invalidates the refresh token; any other failure leaves it unchanged."""
     if answer.status == 200 and answer.text("access_token"):
         return "accepted"
     rejected = answer.status in {400, 401, 403} and answer.text("error") == "invalid_grant"
@@ -84,7 +84,7 @@ def refresh_verdict(answer: MerchantAnswer) -> Verdict:
 
 
 def entry_from(answer: MerchantAnswer, now: float) -> VaultEntry:
-    """A new entry from an accepted answer. Without a usable expires_in the token counts as long-lived."""
+    """A new entry from an accepted answer. Without a valid expires_in, the token does not expire."""
     document = answer.document or {}
     lifetime, scope = document.get("expires_in"), document.get("scope")
     return VaultEntry(
@@ -97,7 +97,7 @@ def entry_from(answer: MerchantAnswer, now: float) -> VaultEntry:
 
 
 def refreshed_entry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
-    """The new token; a merchant that sends no new refresh token means the old one to stay in use."""
+    """The new token; without a new refresh token, the old one is kept."""
     new = entry_from(answer, now)
     return replace(
         new,
@@ -113,24 +113,24 @@ def rejected_entry(old: VaultEntry) -> VaultEntry:
 def entry_after_provisioning(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A new token replaces everything, a rejection leaves nothing, a merchant in trouble changes nothing."""
+    """A new token replaces the entry, a rejection removes it, a temporary failure keeps it."""
     if verdict == "accepted":
         return entry_from(answer, now)
     return None if verdict == "rejected" else old
 
 
 def usable_after_transient(entry: VaultEntry, now: float) -> bool:
-    """While the merchant is in trouble, a token that is still valid is as good as a new one."""
+    """After a temporary failure, a token that is still valid is used."""
     return entry.expires_at is None or now < entry.expires_at
 
 
 def flight_key(key: VaultKey) -> Hashable:
-    """Redemptions that share this share one refresh."""
+    """Concurrent redemptions with the same key share one refresh."""
     return key
 
 
 def user_assertion(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
-    """What the gateway vouches for to the merchant: this user, and this agent acting for them."""
+    """The assertion to the merchant about the user and the acting agent."""
     return {
         "iss": resource.merchant.client_id,
         "sub": grant.person.login_id,
@@ -141,7 +141,7 @@ def user_assertion(grant: Grant, agent: Agent, resource: Resource, jti: str, now
 
 
 def client_assertion(resource: Resource, jti: str, now: float) -> dict[str, Any]:
-    """Who the gateway is at the merchant (private_key_jwt)."""
+    """The gateway's client authentication at the merchant (private_key_jwt)."""
     return {
         "iss": resource.merchant.client_id,
         "sub": resource.merchant.client_id,

@@ -1,1 +1,1 @@
-"""The service's decisions: pure functions of facts, one file for each party that they are about."""
+"""The service's decisions as pure functions."""

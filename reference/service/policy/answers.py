@@ -1,4 +1,4 @@
-"""What agents are told of what became of their operation."""
+"""The answers to agents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from gateproof.reference.service.wire import Asked, Outcome, Reply, as_json
 
 
 def answer_of(outcome: Outcome) -> Reply:
-    """Orders, or an error that names no credential and quotes nobody.
+    """Orders, or an error without details.
 
-    A user who has to authorize again gets the challenge: it is what sends an agent to do so.
+    If the user has to authorize again, the answer is the challenge, which makes an agent start an
+    authorization.
     """
     match outcome.kind:
         case "served":
@@ -26,15 +27,15 @@ def answer_of(outcome: Outcome) -> Reply:
 
 
 def challenged(reply: Reply, _outcome: Outcome) -> bool:
-    """Every 401 of the service's carries the challenge."""
+    """Every 401 of the service has the challenge."""
     return reply.status == 401
 
 
 def not_found(status: int) -> Reply:
-    """What the server says by itself: a path, a method that there is not, or a fault of its own."""
+    """The answer to an unknown path or method, or to an internal error."""
     return as_json(status, {"error": HTTPStatus(status).name.lower()})
 
 
 def logged(asked: Asked, reply: Reply, _outcome: Outcome) -> str:
-    """One line a request: no query, no header, no body."""
+    """One line for each request, without query, headers and body."""
     return f"{asked.method} {asked.path} {reply.status}"

@@ -1,4 +1,4 @@
-"""How the service introduces itself to agents that have no token for it yet."""
+"""The metadata and the challenge, for agents without a token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.service.settings import Settings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChallengeFacts:
-    """Where the metadata are, and whether the agent sent something that was not good enough."""
+    """The metadata URL, and whether the agent sent a token that was refused."""
 
     metadata_url: str
     authorization_server: str
@@ -18,12 +18,12 @@ class ChallengeFacts:
 
 
 def metadata_path(_settings: Settings) -> str:
-    """Where agents look first (RFC 9728 section 3)."""
+    """The well-known path (RFC 9728 section 3)."""
     return "/.well-known/oauth-protected-resource"
 
 
 def metadata_document(settings: Settings) -> dict[str, Any]:
-    """`resource` is this service; the Resource indicator of the merchant's API is another matter."""
+    """The metadata; `resource` is this service, not the Resource indicator."""
     return {
         "resource": settings.service_url,
         "authorization_servers": [settings.authorization_server],
@@ -32,6 +32,6 @@ def metadata_document(settings: Settings) -> dict[str, Any]:
 
 
 def challenges(facts: ChallengeFacts) -> tuple[str, ...]:
-    """Where to get a token that is accepted; `error` only for whoever sent one (RFC 6750 section 3.1)."""
+    """The challenge with the metadata URL; with `error` only after a token (RFC 6750 section 3.1)."""
     error = ', error="invalid_token"' if facts.given else ""
     return (f'Bearer resource_metadata="{facts.metadata_url}"{error}',)

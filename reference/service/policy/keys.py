@@ -1,4 +1,4 @@
-"""The keys of the core, as they were found, and what stands in for them while they cannot be."""
+"""The cached keys of the core, and what is used while they cannot be fetched."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Known:
-    """What discovery said, and the keys of the core."""
+    """Values of the discovery document, and the keys of the core."""
 
     issuer: str
     token_endpoint: str
@@ -17,5 +17,5 @@ class Known:
 
 
 def while_out_of_reach(_before: Known | None) -> Known | None:
-    """Who may be right cannot be told without the keys: nobody is served or refused for it."""
+    """Nothing: without current keys a token can be neither accepted nor refused."""
     return None

@@ -1,4 +1,4 @@
-"""What redemption is asked, what its answers mean, and what the merchant's API is asked then."""
+"""The requests to redemption and to the merchant's API, and the meaning of their answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REFUSALS: Mapping[int, Kind] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallFacts:
-    """A call on behalf of a user, as far as it has come."""
+    """A call on behalf of a user, with the tokens so far."""
 
     asked: Asked
     settings: Settings
@@ -29,7 +29,7 @@ class CallFacts:
 
 
 def redemption_request(facts: CallFacts) -> Outgoing:
-    """The agent's token as Bearer, the Proxy token bare, the Resource indicator to the letter."""
+    """The redemption request: the agent's token as Bearer, the Proxy token, the exact Resource indicator."""
     headers = {
         "authorization": f"Bearer {facts.token}",
         "x-proxy-token": facts.proxy_token,
@@ -44,18 +44,18 @@ def redemption_request(facts: CallFacts) -> Outgoing:
 
 
 def may_be_the_proxy_token(answer: Answer) -> bool:
-    """A 401 may be about the Proxy token, or about the user's."""
+    """True for a 401, whose reason may be the Proxy token or the user's token."""
     return answer.status == 401
 
 
 def merchant_token_in(_facts: CallFacts, answer: Answer) -> str | None:
-    """The merchant token of a redemption that succeeded."""
+    """The merchant token of a successful redemption."""
     token = answer.document.get("access_token")
     return token if answer.status == 200 and isinstance(token, str) and token else None
 
 
 def merchant_request(facts: CallFacts) -> Outgoing:
-    """The merchant is shown the merchant token, and nothing else that the service holds."""
+    """The request to the merchant, with no other credential than the merchant token."""
     return Outgoing(
         method="GET",
         url=f"{facts.settings.merchant_api_url}/orders",
@@ -64,21 +64,21 @@ def merchant_request(facts: CallFacts) -> Outgoing:
 
 
 def orders_in(_facts: CallFacts, answer: Answer) -> list[Any] | None:
-    """The orders, if the merchant gave some."""
+    """The orders; None if the merchant's answer has none."""
     orders = answer.document.get("orders")
     return orders if answer.status == 200 and isinstance(orders, list) else None
 
 
 def kept_under(facts: CallFacts) -> Hashable:
-    """A merchant token that is kept at all belongs to the one gateway access token that it came for."""
+    """The cache key of a merchant token: the gateway access token."""
     return facts.token
 
 
 def kept_until(_document: Mapping[str, Any], now: float) -> float:
-    """No merchant token is kept: every call redeems its own, and the gateway has the last word each time."""
+    """Merchant tokens are not cached: every call redeems, so that the gateway decides each time."""
     return now
 
 
 def stand_in(_facts: CallFacts, _answer: Answer) -> str | None:
-    """Nothing stands in for a merchant token that the gateway did not give."""
+    """There is no fallback for a merchant token."""
     return None

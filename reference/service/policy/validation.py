@@ -1,4 +1,4 @@
-"""Which gateway access tokens the service accepts."""
+"""The validation of gateway access tokens."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gateproof.reference.service.wire import Asked
 # RFC 6750 section 2.1.
 BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]+=*)", re.IGNORECASE)
 ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA"})
-# Claims are looked at below, each against what the specification says of it.
+# Claims are checked below.
 SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")}
 Jwk = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimFacts:
-    """Claims under a good signature, and what they are held against."""
+    """Claims with a valid signature, and the expected values."""
 
     token: str = field(repr=False)
     claims: Mapping[str, Any] = field(repr=False)
@@ -35,19 +35,19 @@ ClaimCheck = Callable[[ClaimFacts], bool]
 
 
 def presented_token(asked: Asked) -> str | None:
-    """The token of the one Authorization header that there is; tokens elsewhere count as none."""
+    """The token of the only Authorization header; tokens in other places are ignored."""
     authorizations = asked.headers_named("authorization")
     found = BEARER.fullmatch(authorizations[0]) if len(authorizations) == 1 else None
     return found[1] if found else None
 
 
 def key_set_uris(_settings: Settings, discovery: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The core key set, where the discovery document says; the Resource's own is for the merchant."""
+    """The core key set of the discovery document; the Resource's key set is for the merchant."""
     return (discovery.get("jwks_uri"),)
 
 
 def candidates(header: Mapping[str, Any], keys: Sequence[Jwk]) -> list[Jwk]:
-    """Keys of the set that may have signed; what else the header points to is not looked at."""
+    """The keys of the set that may fit; keys and URLs in the header are ignored."""
     kid = header.get("kid")
     return [jwk for jwk in keys if kid is None or jwk.get("kid") in (None, kid)]
 
@@ -63,7 +63,7 @@ def verified(token: str, jwk: Jwk, algorithm: str) -> dict[str, Any] | None:
 
 
 def header_of(token: str) -> Mapping[str, Any]:
-    """The header, of which nothing is proven yet; empty for what is no JWT."""
+    """The header, not verified; empty if this is not a JWT."""
     try:
         return jwt.get_unverified_header(token)
     except (jwt.PyJWTError, ValueError, RecursionError):
@@ -77,7 +77,7 @@ def signed_claims(
     algorithms: Collection[Any] = ALGORITHMS,
     chosen: Callable[[Mapping[str, Any], Sequence[Jwk]], Sequence[Jwk]] = candidates,
 ) -> dict[str, Any] | None:
-    """The claims under a signature of one of these keys, by an algorithm that has a public half."""
+    """The claims, if one of these keys signed them with an asymmetric algorithm."""
     header = header_of(token)
     algorithm = header.get("alg")
     if not isinstance(algorithm, str) or algorithm not in algorithms:
@@ -96,12 +96,12 @@ def audiences(facts: ClaimFacts) -> list[Any]:
 
 
 def meant_for_the_merchant_api(facts: ClaimFacts) -> bool:
-    """The audience is the Resource indicator: the service's own address does not do."""
+    """The audience has to contain the Resource indicator; the service's own URL does not count."""
     return facts.settings.indicator in audiences(facts)
 
 
 def expiry(facts: ClaimFacts) -> float | None:
-    """A number as it came: JSON has some that are too large for a float."""
+    """The number unchanged: JSON allows numbers that are too large for a float."""
     expires = facts.claims.get("exp")
     return expires if isinstance(expires, int | float) and not isinstance(expires, bool) else None
 

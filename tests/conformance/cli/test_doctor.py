@@ -158,7 +158,7 @@ def test_service_that_runs_already_needs_a_world_that_stays(
     (tmp_path / "acme.toml").write_text(SERVICE + "\n".join(lines))
 
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
-    assert "[world], and the world's address as listen" in capsys.readouterr().err
+    assert "[world], and listen to the address of the world" in capsys.readouterr().err
 
 
 def test_operator_learns_what_would_make_more_rules_testable(
@@ -204,6 +204,6 @@ def test_what_a_service_printed_that_ended_at_its_launch_can_be_read_elsewhere(
     assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 3
 
     said = capsys.readouterr().err
-    assert "the target ended before it was ready: exit code 1; what it printed may hold credentials" in said
+    assert "the target ended before it was ready: exit code 1; its output may contain credentials" in said
     assert "let its command write it to a file" in said
     assert "no such key" not in said

@@ -41,7 +41,7 @@ def test_commands_that_write_say_that_somebody_else_does(
 ) -> None:
     with claimed(tmp_path):
         assert main([*command, "--out", str(tmp_path)]) == 2
-    assert "give this one a folder of its own" in capsys.readouterr().err
+    assert "choose another folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

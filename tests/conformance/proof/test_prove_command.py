@@ -64,7 +64,7 @@ def test_defects_are_caught_and_the_proof_is_kept(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["--only", "no-such-*"], "no defect or variant matches no-such-*"),
-        (["--quick", "--ship"], "--ship keeps a full proof"),
+        (["--quick", "--ship"], "--ship needs a full proof"),
         (["--quick", "--every-case"], "not allowed with"),
     ],
 )

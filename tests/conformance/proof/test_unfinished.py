@@ -45,7 +45,9 @@ def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
 def test_what_was_at_fault_is_not_tried_until_it_is_not(tmp_path: Path) -> None:
     first, second = SUBJECTS
 
-    with pytest.raises(NotTheSame, match=f"does not hold .{first.name}: not caught by CLAIM-05.: begin anew"):
+    with pytest.raises(
+        NotTheSame, match=f"does not hold .{first.name}: not caught by CLAIM-05.: start a new one"
+    ):
         resumed(stored(tmp_path, trial(first, fault="not caught by CLAIM-05"), trial(second)))
 
 
@@ -81,7 +83,7 @@ def test_what_is_still_undeclared_does_not_hold(tmp_path: Path) -> None:
     first, _ = SUBJECTS
     failed = [*first.rules[:1], "CLAIM-99"]
 
-    with pytest.raises(NotTheSame, match=r"does not hold .*undeclared: CLAIM-99.: begin anew"):
+    with pytest.raises(NotTheSame, match=r"does not hold .*undeclared: CLAIM-99.: start a new one"):
         resumed(stored(tmp_path, trial(first, failed=failed, fault="undeclared: CLAIM-99")))
 
 

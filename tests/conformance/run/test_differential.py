@@ -220,7 +220,7 @@ def test_outputs_of_two_runs_are_the_same(
         # What a worker keeps from check to check depends on which checks it gets.
         ("the end of a phase", (1, 1), "RuntimeError"),
         ("the end of a phase", (2,), "RuntimeError"),
-        ("a worker", (2,), "answers that nobody has searched for secrets"),
+        ("a worker", (2,), "answers that were not searched for secrets"),
     ],
 )
 def test_fault_of_the_harness_shows_nothing_that_it_met(

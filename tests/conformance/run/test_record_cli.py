@@ -110,7 +110,7 @@ def test_part_that_contradicts_its_seal_is_not_signed_again(tmp_path: Path) -> N
     ):
         done = gateproof(tmp_path, *command)
         assert done.returncode == 2
-        assert "nothing is signed that was altered" in done.stderr
+        assert "an altered folder is not signed" in done.stderr
     assert not (tmp_path / "joined").exists()
 
 

@@ -141,7 +141,7 @@ GOOD: dict[str, Any] = {
         ({"repeat": {"kind": []}}, "repeat.kind: found [], expected a text"),
         ({"repeat": {"kind": "race", "check": "another"}}, f"repeat.check: expected {CHECK}"),
         ({"repeat": {"kind": "history", "steps": [{"do": []}]}}, "step 1: found []"),
-        ({"repeat": {"kind": "dream"}}, "repeat.kind: found 'dream', which is not known here"),
+        ({"repeat": {"kind": "dream"}}, "repeat.kind: found 'dream', which this version does not know"),
         ({"repeat": {"kind": "history", "steps": [{"do": "fly"}]}}, "step 1: found 'fly'"),
         ({"repeat": {"kind": "race", "check": CHECK}}, "expected exactly"),
         ({"repeat": {"kind": "example"}}, "repeat.value: found nothing"),

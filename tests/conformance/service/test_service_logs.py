@@ -29,7 +29,7 @@ def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str
     ("command", "logs", "reason"),
     [
         (f"{REFERENCE} >/dev/null 2>&1", "", "the log stayed empty"),
-        (REFERENCE, '[logs]\nfiles = ["mistyped.log"]', "there is no log file mistyped.log"),
+        (REFERENCE, '[logs]\nfiles = ["mistyped.log"]', "cannot read the log file mistyped.log"),
     ],
 )
 def test_log_that_shows_nothing_is_no_pass(command: str, logs: str, reason: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A scripted gateway does to a call what the script says of it, and its door shows what it is told to."""
+"""A scripted gateway does to a call what the script says of it, and its listener shows what it is told to."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.keys import new_key
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Answer, Endpoint
-from gateproof.fakes.listener import Door
+from gateproof.fakes.listener import SwitchableListener
 
 INDICATOR = "https://api.merchant.example/v1"
+World = tuple[ScriptedGateway, SwitchableListener, Loop]
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,7 @@ def key() -> object:
 
 
 @pytest.fixture
-def world(key: object) -> Iterator[tuple[ScriptedGateway, Door, Loop]]:
+def world(key: object) -> Iterator[World]:
     with Loop() as loop:
         setup = Setup(
             project_id="prj_1",
@@ -42,38 +43,40 @@ def world(key: object) -> Iterator[tuple[ScriptedGateway, Door, Loop]]:
         )
         gateway = ScriptedGateway(where, setup, core_key=key)  # type: ignore[arg-type]
         routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
-        door = loop.opened(partial(_opened, application(gateway.script, gateway.journal, *routes)))
-        yield gateway, door, loop
+        listener = loop.opened(partial(_opened, application(gateway.script, gateway.journal, *routes)))
+        yield gateway, listener, loop
 
 
-async def _opened(app: object) -> Door:
-    door = Door(app, host="127.0.0.1")  # type: ignore[arg-type]
-    await door.open(None)
-    return door
+async def _opened(app: object) -> SwitchableListener:
+    listener = SwitchableListener(app, host="127.0.0.1")  # type: ignore[arg-type]
+    await listener.open(None)
+    return listener
 
 
-def orders(door: Door, token: str) -> httpx.Response:
+def orders(listener: SwitchableListener, token: str) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"}
-    return httpx.get(f"http://{door.netloc}/api/orders", headers=headers, timeout=20, trust_env=False)
+    return httpx.get(f"http://{listener.netloc}/api/orders", headers=headers, timeout=20, trust_env=False)
 
 
-def test_answer_for_one_caller_is_nobody_elses(world: tuple[ScriptedGateway, Door, Loop]) -> None:
-    gateway, door, _ = world
+def test_answer_for_one_caller_is_nobody_elses(
+    world: World,
+) -> None:
+    gateway, listener, _ = world
     alice, bob = gateway.merchant_token("alice"), gateway.merchant_token("bob")
     gateway.script.always(Endpoint.MERCHANT_API, Answer(status=500, whose=alice))
 
-    assert orders(door, alice).status_code == 500
-    assert orders(door, bob).json()["orders"] == gateway.orders_of("bob")
+    assert orders(listener, alice).status_code == 500
+    assert orders(listener, bob).json()["orders"] == gateway.orders_of("bob")
 
 
 def test_head_is_answered_like_get_and_is_no_call_of_the_endpoint(
-    world: tuple[ScriptedGateway, Door, Loop],
+    world: World,
 ) -> None:
-    gateway, door, _ = world
-    url = f"http://{door.netloc}/res_1/.well-known/openid-configuration"
+    gateway, listener, _ = world
+    url = f"http://{listener.netloc}/res_1/.well-known/openid-configuration"
     gateway.script.tape(Endpoint.DISCOVERY, [Answer(status=503)])
     head, get = (httpx.request(method, url, timeout=20, trust_env=False) for method in ("HEAD", "GET"))
-    nowhere = httpx.head(f"http://{door.netloc}/nowhere", timeout=20, trust_env=False)
+    nowhere = httpx.head(f"http://{listener.netloc}/nowhere", timeout=20, trust_env=False)
 
     assert (head.status_code, head.content, nowhere.status_code) == (200, b"", 404)
     assert get.status_code == 503
@@ -82,15 +85,15 @@ def test_head_is_answered_like_get_and_is_no_call_of_the_endpoint(
 
 
 def test_call_that_hangs_is_let_go_when_the_script_is_cleared(
-    world: tuple[ScriptedGateway, Door, Loop],
+    world: World,
 ) -> None:
-    gateway, door, _ = world
+    gateway, listener, _ = world
     token, ended = gateway.merchant_token("alice"), threading.Event()
     gateway.script.always(Endpoint.MERCHANT_API, Answer(hangs=True))
 
     def calling() -> None:
         with pytest.raises(httpx.HTTPError):
-            orders(door, token)
+            orders(listener, token)
         ended.set()
 
     caller = threading.Thread(target=calling)
@@ -103,60 +106,60 @@ def test_call_that_hangs_is_let_go_when_the_script_is_cleared(
     caller.join(10)
 
     assert ended.is_set()
-    assert orders(door, token).status_code == 200
+    assert orders(listener, token).status_code == 200
 
 
-def test_door_counts_who_came_and_shuts(world: tuple[ScriptedGateway, Door, Loop]) -> None:
-    gateway, door, loop = world
+def test_listener_counts_connections_and_shuts(world: World) -> None:
+    gateway, listener, loop = world
     token = gateway.merchant_token("alice")
-    assert orders(door, token).status_code == 200
-    port = door.port
+    assert orders(listener, token).status_code == 200
+    port = listener.port
 
-    assert loop.run(door.shut()) == 1
+    assert loop.run(listener.shut()) == 1
     with pytest.raises(httpx.ConnectError):
-        orders(door, token)
-    loop.run(door.open(None))
-    assert (door.port, orders(door, token).status_code) == (port, 200)
+        orders(listener, token)
+    loop.run(listener.open(None))
+    assert (listener.port, orders(listener, token).status_code) == (port, 200)
 
 
-def test_door_beside_another_leads_to_the_same(world: tuple[ScriptedGateway, Door, Loop]) -> None:
-    gateway, door, loop = world
-    token, beside = gateway.merchant_token("alice"), door.beside()
+def test_second_port_leads_to_the_same_application(
+    world: World,
+) -> None:
+    gateway, listener, loop = world
+    token, beside = gateway.merchant_token("alice"), listener.another_port()
     loop.run(beside.open(None))
     try:
-        assert beside.port != door.port
+        assert beside.port != listener.port
         assert orders(beside, token).status_code == 200
-        assert door.visits == 0
+        assert listener.connections == 0
     finally:
         beside.close()
 
 
-def test_answer_that_drips_comes_whole(world: tuple[ScriptedGateway, Door, Loop]) -> None:
-    gateway, door, _ = world
-    whole = orders(door, "nobody's").content
+def test_answer_that_drips_comes_whole(world: World) -> None:
+    gateway, listener, _ = world
+    whole = orders(listener, "nobody's").content
     gateway.script.always(Endpoint.MERCHANT_API, Answer(drips_s=0.5))
 
-    assert orders(door, "nobody's").content == whole
+    assert orders(listener, "nobody's").content == whole
 
 
-def test_answer_that_breaks_off_is_none(world: tuple[ScriptedGateway, Door, Loop]) -> None:
-    gateway, door, _ = world
+def test_answer_that_breaks_off_is_none(world: World) -> None:
+    gateway, listener, _ = world
     gateway.script.always(Endpoint.MERCHANT_API, Answer(breaks_off=True))
 
     with pytest.raises(httpx.TransportError):
-        orders(door, "nobody's")
+        orders(listener, "nobody's")
 
 
 @pytest.mark.parametrize("pieces", [1, 2])
-def test_request_that_offers_http_2_keeps_its_body(
-    world: tuple[ScriptedGateway, Door, Loop], pieces: int
-) -> None:
+def test_request_that_offers_http_2_keeps_its_body(world: World, pieces: int) -> None:
     """As Java's own client sends every first request in the clear."""
-    _, door, _ = world
-    host, _, port = door.netloc.rpartition(":")
+    _, listener, _ = world
+    host, _, port = listener.netloc.rpartition(":")
     form = b"grant_type=client_credentials"
     head = (
-        f"POST /oauth2/token HTTP/1.1\r\nHost: {door.netloc}\r\nContent-Length: {len(form)}\r\n"
+        f"POST /oauth2/token HTTP/1.1\r\nHost: {listener.netloc}\r\nContent-Length: {len(form)}\r\n"
         "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAA\r\n"
         "Content-Type: application/x-www-form-urlencoded\r\n"
         "Authorization: Basic cHJveHlfMTphLXNlY3JldC1vZi10ZXN0cw==\r\n\r\n"

@@ -289,44 +289,44 @@ def _submit(browser: httpx.Client, base: str, page: httpx.Response) -> str:
     return str(browser.post(action, data=data, follow_redirects=False).headers["location"])
 
 
-def test_a_door_shows_what_it_is_told_and_counts_who_came(
+def test_a_listener_can_be_switched_and_counts_connections(
     process: MerchantProcess, http: httpx.Client, gateway: str, world: Any
 ) -> None:
     admin = process.admin
-    door = admin.open_door()
-    admin.register_client("one", gateway, token_endpoint=door)
-    form = {"grant_type": JWT_BEARER, "assertion": world.assertion(aud=door)}
-    # A connection that stayed open would be asked again before anybody knows that the door has been shut.
+    listener = admin.open_listener()
+    admin.register_client("one", gateway, token_endpoint=listener)
+    form = {"grant_type": JWT_BEARER, "assertion": world.assertion(aud=listener)}
+    # A kept connection could be reused before the client notices that the listener is shut.
     alone = {"Connection": "close"}
-    assert http.post(door, data=form, headers=alone).status_code == 200
-    assert admin.show(door, "shut") == 1
+    assert http.post(listener, data=form, headers=alone).status_code == 200
+    assert admin.switch_listener(listener, "shut") == 1
     with pytest.raises(httpx.ConnectError, match="refused"):
-        http.post(door, data=form)
-    assert admin.show(door, "plain") == 0
+        http.post(listener, data=form)
+    assert admin.switch_listener(listener, "plain") == 0
     with pytest.raises(httpx.ConnectError, match=r"(?i)wrong.version"):
-        http.post(door, data=form)
-    assert admin.show(door, "open") == 1
-    assert http.post(door, data=form, headers=alone).status_code == 200
-    with pytest.raises(MerchantAdminError, match="no face"):
-        admin.show(door, "shutt")
-    admin.close_door(door)
+        http.post(listener, data=form)
+    assert admin.switch_listener(listener, "open") == 1
+    assert http.post(listener, data=form, headers=alone).status_code == 200
+    with pytest.raises(MerchantAdminError, match="no state"):
+        admin.switch_listener(listener, "shutt")
+    admin.close_listener(listener)
     with pytest.raises(httpx.ConnectError, match="refused"):
-        http.post(door, data=form)
-    with pytest.raises(MerchantAdminError, match="no such door"):
-        admin.show(door, "open")
+        http.post(listener, data=form)
+    with pytest.raises(MerchantAdminError, match="no such listener"):
+        admin.switch_listener(listener, "open")
 
 
-def test_a_door_shows_certificates_that_it_was_given(
+def test_a_listener_uses_a_configured_certificate(
     ca: tuple[Path, TlsFiles], http: httpx.Client, tmp_path: Path
 ) -> None:
     leaf = trustme.CA().issue_cert("127.0.0.1")
     leaf.private_key_pem.write_to_path(tmp_path / "key.pem")
     leaf.cert_chain_pems[0].write_to_path(tmp_path / "cert.pem")
     stranger = TlsFiles(cert_file=tmp_path / "cert.pem", key_file=tmp_path / "key.pem")
-    with start(MerchantConfig(admin_token=TOKEN, tls=ca[1], faces={"stranger": stranger})) as running:
-        door = running.admin.open_door()
-        running.admin.show(door, "stranger")
+    with start(MerchantConfig(admin_token=TOKEN, tls=ca[1], certificates={"stranger": stranger})) as running:
+        listener = running.admin.open_listener()
+        running.admin.switch_listener(listener, "stranger")
         with pytest.raises(httpx.ConnectError, match=r"(?i)certificate"):
-            http.post(door)
-        assert running.admin.show(door, "open") == 1
-        assert http.post(door).status_code == 400
+            http.post(listener)
+        assert running.admin.switch_listener(listener, "open") == 1
+        assert http.post(listener).status_code == 400

@@ -1,4 +1,4 @@
-"""A known failure is put up with until its day, and an entry that is out of order fails the run."""
+"""A known failure is accepted until its day, and an entry that is out of order fails the run."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def test_reader_is_told_what_may_lie_behind_a_change(kit: Any) -> None:
     after = run(kit, FAILED, catalogue_digest="0" * 64, only=("REDEEM-*",), faults=False, ended=False)
     assert diff(before, after).remarks == (
         "the second run is incomplete",
-        "the rules were not the same edition: a change may come from there",
+        "the runs had different versions of the rules, which may be the cause of a change",
         "the runs selected their rules differently",
-        "the runs did not try the same: one left faults out, or generated more examples",
+        "one run left faults out, or generated more examples",
     )

@@ -79,7 +79,7 @@ OTHERS = {
     "profile": {"profile": "campaign"},
     "selection": {"only": ("REDEEM-*",)},
     "strictness": {"strict": True},
-    "say on faults": {"faults": False},
+    "setting of faults": {"faults": False},
     "budget of examples": {"examples": 5},
     "role": {"role": "service"},
     "spec": {"spec": Spec(identity="x", version="1", digest="0" * 64)},
@@ -110,11 +110,11 @@ def test_target_that_each_shard_launched_anew_is_the_same(kit: Any, tmp_path: Pa
 def test_gap_overlap_and_doubles_are_refused(kit: Any, tmp_path: Path) -> None:
     with pytest.raises(CannotMerge, match="shard 2/3 is missing"):
         joined(kit, tmp_path, shard(kit, 1, 3), shard(kit, 3, 3))
-    with pytest.raises(CannotMerge, match="shard 1/2 is there twice"):
+    with pytest.raises(CannotMerge, match="shard 1/2 was given twice"):
         joined(kit, tmp_path, shard(kit, 1), shard(kit, 1))
     with pytest.raises(CannotMerge, match="overlaps with shard-1-of-2: both planned DISC-01"):
         joined(kit, tmp_path, shard(kit, 1), shard(kit, 2, planned=kit.plan()[:1]))
-    with pytest.raises(CannotMerge, match="cut into 2 and 3 shards"):
+    with pytest.raises(CannotMerge, match="divided into 2 and 3 shards"):
         joined(kit, tmp_path, shard(kit, 1), shard(kit, 2, 3))
     with pytest.raises(CannotMerge, match="is the record of a whole run, not of a shard"):
         joined(kit, tmp_path, shard(kit, 1), ("whole", read(kit.record("whole"))))

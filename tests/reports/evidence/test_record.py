@@ -204,7 +204,7 @@ def test_line_with_a_secret_is_not_written(kit: Any, tmp_path: Path) -> None:
     with EvidenceWriter(path, scan=scan) as writer:
         writer.header(kit.header())
         before = path.read_bytes()
-        with pytest.raises(LeakFound, match=r"a merchant token stands in exchange answer_body") as leak:
+        with pytest.raises(LeakFound, match=r"a merchant token is in exchange answer_body") as leak:
             writer.check(leaking)
         assert "hush" not in str(leak.value)
         assert path.read_bytes() == before
@@ -236,7 +236,7 @@ def test_every_text_of_every_line_is_scanned(kit: Any, tmp_path: Path, place: st
 def test_neighbours_make_no_secret_together(kit: Any, tmp_path: Path) -> None:
     seen = {"kind": "bearer", "next": kit.public_name}
     check = replace(kit.checks()[-1], observations=seen, public=(kit.public_name,))
-    with EvidenceWriter(tmp_path / FILE, scan=leaks.looks) as writer:
+    with EvidenceWriter(tmp_path / FILE, scan=leaks.credential_kind) as writer:
         writer.header(kit.header())
         writer.check(check)
 
@@ -328,7 +328,7 @@ def test_killed_run_leaves_what_it_has_seen(kit: Any, tmp_path: Path) -> None:
     ("change", "text"),
     [
         ({"schema": "gateproof/evidence/2"}, "schema"),
-        ({"surprise": 1}, "surprise: no such key"),
+        ({"surprise": 1}, "surprise: unknown key"),
         ({"spec": None}, "header.spec: found nothing, expected an object"),
         ({"started": "yesterday"}, "a date or time"),
         ({"run_id": 7}, "header.run_id: found a number, expected a text"),

@@ -33,7 +33,7 @@ def another_key() -> SigningKey:
 def test_untouched_folder_is_verified(kit: Any, given: bool) -> None:
     found = kit.bundle().verify(given=given)
     assert found.findings == ()
-    assert ("integrity only, nobody's identity" in found.signer) is not given
+    assert ("shows integrity, not identity" in found.signer) is not given
     assert found.result is not None
 
 
@@ -146,11 +146,11 @@ COUNTS = {
         (edit(-1, reason="all is well"), "12: the footer says reason"),
         (edit(-1, planned=6), "12: the footer says planned 6, the lines give 7"),
         (edit(-1, executed=6), "12: the footer says executed 6, the lines give 7"),
-        (edit(-1, extra=1), "12: footer.extra: no such key is known"),
+        (edit(-1, extra=1), "12: footer.extra: unknown key"),
         (edit(4, verdict="passed"), "12: the footer says counts"),
         (edit(4, verdict="fine"), "5: check.verdict: found a text, expected one of passed"),
         (edit(4, exchanges=[2]), "4: no check names this exchange of REDEEM-05/broken"),
-        (edit(4, exchanges=[2, 2]), "5: REDEEM-05/broken names line 3, which is no exchange of its own"),
+        (edit(4, exchanges=[2, 2]), "5: REDEEM-05/broken names line 3, which is not one of its exchanges"),
         (edit(4, exchanges=[2, 6]), "5: REDEEM-05/broken names line 7"),
         (edit(4, level="rfc"), "5: REDEEM-05/broken has another level or section"),
         (edit(1, id="DISC-01/other"), "2: DISC-01/other was not planned"),
@@ -158,7 +158,7 @@ COUNTS = {
         (drop(9), "11: the footer says executed 7, the lines give 6"),
         (drop(11), "11: incomplete: the run was interrupted"),
         (lambda lines: [*lines, lines[1]], "13: a line follows the footer"),
-        (lambda lines: [*lines[:3], lines[0], *lines[3:]], "4: a header stands here"),
+        (lambda lines: [*lines[:3], lines[0], *lines[3:]], "4: a second header"),
     ],
 )
 def test_record_that_was_chained_again_does_not_add_up(
@@ -183,7 +183,7 @@ def test_record_that_adds_up_and_is_another_is_told_from_the_sealed_one(kit: Any
     bundle.evidence.write_bytes(other.evidence.read_bytes())
     first = bundle.first()
     assert first.startswith(f"{FILE}: its SHA-256 is ")
-    assert first.endswith("which is not the one that seal.test-result.dsse.json seals")
+    assert first.endswith("which is not the one in seal.test-result.dsse.json")
 
 
 def test_record_of_another_run_with_its_projections_is_found(kit: Any) -> None:
@@ -197,7 +197,7 @@ def test_wrong_key_is_named(kit: Any) -> None:
     bundle = replace(kit.bundle(), key=another_key())
     found = bundle.verify()
     assert found.first.sentence == "seal.pub.pem: is not the key that was given"
-    assert found.signer == "no signature that holds"
+    assert found.signer == "no valid signature"
     bundle.folder.joinpath(seal.PUBLIC_KEY).write_bytes(bundle.pem)
     assert bundle.first() == "seal.test-result.dsse.json: is signed by another key"
     assert bundle.first(given=False) == "seal.test-result.dsse.json: is signed by another key"
@@ -253,7 +253,7 @@ def test_signed_statement_that_does_not_follow_from_the_record_is_named(
 ) -> None:
     bundle = kit.bundle()
     reseal(bundle, name, change)
-    assert bundle.first() == f"{name}: its {said} does not follow from the record and what is drawn from it"
+    assert bundle.first() == f"{name}: its {said} does not match the record and the files generated from it"
 
 
 @pytest.mark.parametrize("payload", [b"", b"[]", b"not json", b"[" * 50_000])
@@ -268,7 +268,7 @@ def test_changed_line_of_a_projection_is_named(kit: Any) -> None:
     bundle = kit.bundle()
     path = bundle.folder / "notes.txt"
     path.write_bytes(path.read_bytes().replace(b"not-conformant", b"conformant"))
-    assert bundle.first().startswith("notes.txt:2: is not what is drawn from the record")
+    assert bundle.first().startswith("notes.txt:2: differs from what the record gives")
 
 
 def test_projection_that_was_drawn_later_is_no_fault(kit: Any) -> None:
@@ -283,7 +283,7 @@ def test_projection_that_was_drawn_later_is_no_fault(kit: Any) -> None:
     (bundle.folder / "notes.txt").write_bytes(drawn["notes.txt"])
     assert bundle.first() == ""
     (bundle.folder / "notes.txt").write_bytes(drawn["notes.txt"] + b"\n")
-    assert bundle.first().startswith("notes.txt:3: is not what is drawn")
+    assert bundle.first().startswith("notes.txt:3: differs from what the record gives")
 
 
 def test_sealed_format_that_is_not_known_here_is_named(kit: Any) -> None:
@@ -297,7 +297,7 @@ def test_file_that_nobody_listed_is_named(kit: Any, name: str) -> None:
     path = bundle.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("hello")
-    assert bundle.first().startswith(f"{name}: does not belong here")
+    assert bundle.first().startswith(f"{name}: is not part of this folder")
 
 
 @pytest.mark.parametrize("kind", ["link", "linked folder", "pipe"])
@@ -311,7 +311,7 @@ def test_what_is_no_plain_file_is_named(kit: Any, tmp_path: Path, kind: str) -> 
             path.symlink_to(tmp_path)
         case "pipe":
             os.mkfifo(path)
-    assert bundle.first() == "strange: is no plain file, and does not belong here"
+    assert bundle.first() == "strange: is not a regular file, and not part of this folder"
 
 
 LEAKS = {
@@ -332,7 +332,7 @@ def test_added_secret_is_named_by_its_kind_and_not_shown(kit: Any, name: str, ki
     path.write_text(f"{before}one\n{LEAKS[kind]}\n")
     found = [finding for finding in bundle.verify().findings if finding.concern is Concern.LEAK]
     line = before.count("\n") + 2
-    assert [finding.sentence for finding in found] == [f"{name}:{line}: holds what looks like a {kind}"]
+    assert [finding.sentence for finding in found] == [f"{name}:{line}: contains what looks like a {kind}"]
 
 
 @pytest.mark.parametrize(

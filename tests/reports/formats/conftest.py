@@ -81,7 +81,7 @@ def failing(name: str, **more: Any) -> CheckResult:
 
 
 def mixed() -> RunResult:
-    """A rule for every verdict, and failures that decide, that do not, and that are put up with."""
+    """A rule for every verdict, and failures that decide, that do not, and that are accepted."""
     nobody = exchange("sign-in", status=None, failure="connection reset", answer_headers=(), answer_body="")
     rules = (
         rule("DISC-01", "spec", Verdict.PASSED, check("DISC-01/a", Verdict.PASSED)),

@@ -52,4 +52,4 @@ def test_no_answer_is_told_from_an_answer(runs: dict[str, RunResult]) -> None:
 
 
 def test_an_interrupted_run_says_so(runs: dict[str, RunResult]) -> None:
-    assert "The run did not come to its end: interrupted." in log_of(runs["interrupted"])["comment"]
+    assert "The run did not finish: interrupted." in log_of(runs["interrupted"])["comment"]

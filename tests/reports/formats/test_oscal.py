@@ -60,7 +60,7 @@ def test_identifiers_are_all_different_and_of_this_run(runs: dict[str, RunResult
 
 def test_an_interrupted_run_says_so_first(runs: dict[str, RunResult]) -> None:
     (found,) = document(runs["interrupted"])["results"]
-    assert found["description"].startswith("The run did not come to its end: interrupted.")
+    assert found["description"].startswith("The run did not finish: interrupted.")
     assert props(found)["complete"] == "no"
 
 

@@ -71,7 +71,7 @@ def test_the_invocation_tells_what_an_empty_list_would_hide(runs: dict[str, RunR
     (invocation,) = run_of(runs["interrupted"])["invocations"]
     assert invocation["executionSuccessful"] is False
     said = [each["message"]["text"] for each in invocation["toolExecutionNotifications"]]
-    assert said[0].startswith("The run did not come to its end: interrupted.")
+    assert said[0].startswith("The run did not finish: interrupted.")
     (invocation,) = run_of(runs["mixed"])["invocations"]
     assert invocation["executionSuccessful"] is True
     said = [each["message"]["text"] for each in invocation["toolExecutionNotifications"]]

@@ -35,7 +35,7 @@ def test_what_was_not_tested_stands_above_what_failed_and_what_passed(runs: dict
 
 def test_an_interrupted_run_says_so_before_anything_else(runs: dict[str, RunResult]) -> None:
     first = next(line for line in summary(runs["interrupted"]).splitlines() if line.startswith(">"))
-    assert first.startswith("> **The run did not come to its end: interrupted.")
+    assert first.startswith("> **The run did not finish: interrupted.")
 
 
 def test_a_selection_is_named(runs: dict[str, RunResult]) -> None:

@@ -10,7 +10,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gateproof.reports.html import render
-from gateproof.reports.html_page.words import KINDS
+from gateproof.reports.html_page.labels import KINDS
 from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 Runs = dict[str, Callable[..., RunResult]]
@@ -111,7 +111,7 @@ def test_run_without_failures_says_so(runs: Runs) -> None:
 def test_run_that_was_cut_short_says_so_before_anything_else(runs: Runs) -> None:
     said = text(parsed(runs["interrupted"]()).css_first("header"))
 
-    assert said.index("did not come to its end: interrupted") < said.index("No verdict")
+    assert said.index("did not finish: interrupted") < said.index("No verdict")
 
 
 def test_part_of_the_rules_is_called_a_part(runs: Runs) -> None:
@@ -255,7 +255,7 @@ def test_page_works_for_a_run_of_which_nothing_is_known(runs: Runs) -> None:
 
     assert text(page.css_first("h1")) == "! No verdict"
     assert "This run has no rules." in section(page, "untested")
-    assert "names no sealed record" in section(page, "run")
+    assert "There is no sealed record" in section(page, "run")
 
 
 def test_what_only_a_script_can_use_is_hidden_without_one(runs: Runs) -> None:

@@ -1,4 +1,4 @@
-"""What a verdict is called, which sign and tone it has: a word stands wherever a sign or a colour does."""
+"""The word, sign and tone of each verdict. A sign or colour is never shown without a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdic
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Kind:
-    """One way in which a rule can end, as it is shown. `name` is what filters and styles know it by."""
+    """One kind of result of a rule, as it is shown. Filters and styles use `name`."""
 
     name: str
     sign: str
@@ -36,16 +36,16 @@ FINDING = Kind(
     word="failed (rfc)",
     tone="warn",
     heading="Failed, without deciding",
-    meaning="The target broke a rule of a standard below the specification. That is a finding of its own and "
-    "leaves the verdict alone; with --strict it decides.",
+    meaning="The target broke a rule of a standard below the specification. That does not change the "
+    "verdict; with --strict it decides.",
 )
 BASELINED = Kind(
     name="baselined",
     sign=SIGNS[Verdict.FAILED],
     word="failed (baselined)",
     tone="warn",
-    heading="Failed, and known",
-    meaning="The target broke the rule, and the baseline of this run puts up with that until a day it names.",
+    heading="Failed, accepted by the baseline",
+    meaning="The target broke the rule, and the baseline of this run accepts that until a given date.",
 )
 ERROR = Kind(
     name="error",
@@ -69,7 +69,7 @@ OBSERVED = Kind(
     word="observed",
     tone="info",
     heading="Observed",
-    meaning="The specification leaves this open. What the target does is written down, and not judged.",
+    meaning="The specification leaves this open. What the target does is recorded, and not judged.",
 )
 PASSED = Kind(
     name="passed",
@@ -77,7 +77,7 @@ PASSED = Kind(
     word="passed",
     tone="good",
     heading="Passed",
-    meaning="Every check of the rule that ran held.",
+    meaning="Every check of the rule that ran has passed.",
 )
 NOT_APPLICABLE = Kind(
     name="not-applicable",
@@ -88,15 +88,15 @@ NOT_APPLICABLE = Kind(
     meaning="The rule is not about a target of this role or profile.",
 )
 
-# What was not tested stands above what passed.
+# Rules that were not tested come before those that passed.
 KINDS = (FAILED, FINDING, BASELINED, ERROR, NOT_TESTABLE, PASSED, OBSERVED, NOT_APPLICABLE)
 _BY_VERDICT = {Verdict(kind.name): kind for kind in KINDS if kind not in {FINDING, BASELINED}}
 
 LEVELS = {
     "spec": "stated in the specification; decides",
     "entailed": "follows from what the specification states; decides",
-    "rfc": "asked by a standard that the specification builds on; a finding of its own",
-    "silent": "left open by the specification; written down, never judged",
+    "rfc": "required by a standard that the specification builds on; does not decide without --strict",
+    "silent": "left open by the specification; recorded, never judged",
 }
 
 
@@ -105,7 +105,7 @@ def kind_of_check(verdict: Verdict) -> Kind:
 
 
 def kind_of(rule: RuleResult, result: RunResult) -> Kind:
-    """How the rule is shown; a failure that leaves the verdict alone is told apart."""
+    """The kind for a rule; failures that do not decide have their own kinds."""
     if rule.verdict is Verdict.FAILED and not decides(result, rule):
         return BASELINED if rule.baselined else FINDING
     return _BY_VERDICT[rule.verdict]
@@ -117,7 +117,7 @@ def badge(kind: Kind) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """A run's verdict as it is shown; the sentence takes the target's name and its role."""
+    """A run's verdict as it is shown; the sentence has placeholders for the target's name and role."""
 
     sign: str
     word: str
@@ -126,7 +126,7 @@ class Outcome:
 
 
 def outcome_of(result: RunResult) -> Outcome:
-    """How the run's verdict is shown; praise for a part of the rules is told apart from praise for all."""
+    """How the run's verdict is shown; conformance in a part of the rules has its own outcome."""
     if result.verdict is RunVerdict.CONFORMANT and is_partial(result):
         return _IN_PART
     return _OUTCOMES[result.verdict]
@@ -161,6 +161,6 @@ _OUTCOMES = {
         sign=RUN_SIGNS[RunVerdict.NO_VERDICT],
         word="No verdict",
         tone="warn",
-        sentence="Nothing can be said of {name} as {role}",
+        sentence="There is no verdict on {name} as {role}",
     ),
 }

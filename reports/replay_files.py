@@ -1,4 +1,4 @@
-"""What repeats each failed check: one small file a check, for `gateproof replay`."""
+"""The replay files: one small file for each failed check, for `gateproof replay`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdi
 
 SCHEMA: Final = "gateproof/replay/1"
 FOLDER: Final = "replay"
-# What is about all that a run received is repeated by a run with the rules that brought it up.
+# A failure of an end-of-run check is repeated by a run with the rules that caused it.
 RUN: Final = "run"
-# A check that kept nothing of its own is repeated by its name and the seed of its run.
+# A check without replay data is repeated by its name and the seed of its run.
 _BY_NAME: Final[Mapping[str, str]] = {"kind": "check"}
-# What says how much of the catalogue a run asks, for how long, and what decides.
+# Options that select rules, limit the time, or change what decides.
 _WITH_A_VALUE = {"--only", "--skip", "--shard", "--baseline", "--profile", "--minutes", "--database"}
 _FLAGS = {"--certify", "--strict"}
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def render(result: RunResult) -> dict[str, bytes]:
-    """A file for each failed check that can be repeated alone."""
+    """A file for each failed check that can be repeated by itself."""
     documents = dict(failures(result))
     return {
         path: (json.dumps(documents[check], indent=1) + "\n").encode("ascii")
@@ -32,7 +32,7 @@ def render(result: RunResult) -> dict[str, bytes]:
 
 
 def failures(result: RunResult) -> Iterator[tuple[str, dict[str, Any]]]:
-    """By the identifier of each failed check, what repeats it."""
+    """For each failed check its ID and its replay document."""
     for check in _failed(result):
         yield (
             check.id,
@@ -49,7 +49,7 @@ def failures(result: RunResult) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def paths(result: RunResult) -> dict[str, str]:
-    """By the identifier of each failed check that can be repeated alone, its file below the report."""
+    """The path of the replay file by check ID, for each failed check that can be repeated by itself."""
     found: dict[str, str] = {}
     for check in _failed(result):
         if is_of_a_run(check):
@@ -63,7 +63,7 @@ def paths(result: RunResult) -> dict[str, str]:
 
 
 def selection(rule: RuleResult) -> str:
-    """What the command of the run has to select so that the rule fails again: that, and little else."""
+    """The options with which the run's command selects what is needed for this failure."""
     failed = [check for check in rule.checks if check.verdict is Verdict.FAILED]
     if failed and all(map(is_of_a_run, failed)):
         return selected(rule.id, (failed[0].replay or {}).get("rules"))
@@ -71,14 +71,14 @@ def selection(rule: RuleResult) -> str:
 
 
 def selected(rule: str, beside: object) -> str:
-    """The same for a rule and those that brought its failure up; without any, it is all of the run."""
+    """The same for a rule and the rules that caused its failure; empty (the whole run) without such rules."""
     if not isinstance(beside, list | tuple) or not beside:
         return ""
     return "".join(f" --only {shlex.quote(each)}" for each in dict.fromkeys([rule, *map(str, beside)]))
 
 
 def without_selection(command: str) -> str:
-    """The command of a run, for whoever selects anew."""
+    """The command of a run without its selection."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -93,14 +93,14 @@ def without_selection(command: str) -> str:
 
 
 def story(check: CheckResult) -> list[str]:
-    """The history that a failure is about, a sentence a step; nothing for any other failure."""
+    """The steps of a failed history, one sentence each; empty for any other failure."""
     replay = check.replay or {}
     told = replay.get("story") if replay.get("kind") == "history" else None
     return [str(sentence) for sentence in told] if isinstance(told, list | tuple) else []
 
 
 def is_of_a_run(check: CheckResult) -> bool:
-    """True where no request and no check by itself shows the failure again."""
+    """True if only a whole run can repeat the failure."""
     return (check.replay or {}).get("kind") == RUN
 
 

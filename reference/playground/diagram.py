@@ -1,4 +1,4 @@
-"""The sequence as a picture that grows with the walk; what it shows is in the steps as text as well."""
+"""The sequence diagram, which grows with the walk. Its content is also in the steps as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FIRST = 80
 HEAD = 8
 
 
-def drawing(exhibits: Sequence[Exhibit]) -> Html:
-    """One arrow a request, and one a response below it."""
+def diagram(exhibits: Sequence[Exhibit]) -> Html:
+    """An arrow for each request, and one for its answer below it."""
     y, rows = TOP + LINE, list[Child]()
     for each in exhibits:
         drawn = _exchange(each, y)
@@ -44,7 +44,7 @@ def _lifeline(party: Party, height: int) -> list[Child]:
 
 
 def _exchange(exhibit: Exhibit, y: int) -> list[Child]:
-    """One arrow below the other, for what there is of request and answer."""
+    """The arrows for a request and an answer, if there are any."""
     one, two = _x(exhibit.sender), _x(exhibit.receiver)
     bad = exhibit.status is not None and exhibit.status >= 400
     drawn: list[Child] = []
@@ -57,7 +57,7 @@ def _exchange(exhibit: Exhibit, y: int) -> list[Child]:
 
 
 def _arrow(start: int, end: int, y: int, label: str, kind: str) -> list[Child]:
-    """The head is drawn by hand: a marker would need a style of its own."""
+    """An arrow with a polygon as its head; an SVG marker would need its own style."""
     turn = 1 if end > start else -1
     back = end - turn * HEAD
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from gateproof.reports.repeats import paths, render, selection, story
+from gateproof.reports.replay_files import paths, render, selection, story
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 HISTORY = {"kind": "history", "steps": [{"do": "register"}], "story": ["Agent 1 registers."]}

@@ -1,4 +1,4 @@
-"""What the page says first: the verdict, of whom, by what, what was not tested, and the first failure."""
+"""The top of the page: verdict, target, harness, what was not tested, and the first failure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateproof.reports.html_page.exchange import Detail
+from gateproof.reports.html_page.labels import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from gateproof.reports.html_page.markup import block, counted, cut, facts, foreign, link, text
-from gateproof.reports.html_page.words import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from gateproof.reports.summary_texts import cut_short, decides, target_name, tried
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -21,7 +21,7 @@ def title(result: RunResult) -> str:
 
 
 def verdict(result: RunResult, detail: Detail) -> str:
-    """One sentence with a sign and a word; before it, that a run did not come to its end."""
+    """The verdict as sign, word and sentence, after a warning if the run did not finish."""
     outcome = outcome_of(result)
     said = outcome.sentence.format(
         name=foreign(cut(target_name(result), 200)), role=text(_ROLES.get(result.role, result.role))
@@ -38,14 +38,14 @@ def _unfinished(result: RunResult) -> str:
     if not why:
         return ""
     return (
-        '<p class="banner"><b><span aria-hidden=true>!</span> This run did not come to its end:</b> '
-        f"{foreign(cut(why, 300))}. What follows is what was seen until then; a rule that did not get its "
-        "turn counts as not tested.</p>"
+        '<p class="banner"><b><span aria-hidden=true>!</span> This run did not finish:</b> '
+        f"{foreign(cut(why, 300))}. The page shows what was found until then; a rule that the run did not "
+        "reach counts as not tested.</p>"
     )
 
 
 def about(result: RunResult) -> str:
-    """Who was asked, by what, and how to find out whether this page says what was recorded."""
+    """Target, specification, harness, and how to verify this page against the record."""
     rows = [
         *_target(result.target),
         *_spec(result.run),
@@ -88,13 +88,13 @@ def _harness(run: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _identity(result: RunResult) -> str:
-    """What an auditor compares, folded: it is long, and read by few."""
+    """Digests and versions for auditors, folded because the list is long."""
     run, target = result.run, result.target
     known = (
         ("Run", run.get("run_id")),
         ("Text of the specification", (run.get("spec") or {}).get("digest")),
         ("Catalogue of rules", run.get("catalogue_digest")),
-        ("Proof that its checks bite", _proof(run.get("proof"))),
+        ("Proof of its checks", _proof(run.get("proof"))),
         ("Harness", run.get("harness_commit")),
         ("Dependencies", run.get("dependencies")),
         ("Key of the target", target.get("tls_key_digest")),
@@ -102,14 +102,14 @@ def _identity(result: RunResult) -> str:
         ("Its configuration", target.get("configuration_digest")),
         ("Python", run.get("python")),
         ("System", run.get("os")),
-        ("Joined from", "\n".join(_several(list(part.values())) for part in run.get("parts") or ())),
+        ("Merged from", "\n".join(_several(list(part.values())) for part in run.get("parts") or ())),
     )
     rows = [(what, f"<code>{foreign(cut(str(value), 2000))}</code>") for what, value in known if value]
-    return f"<details><summary>Digests and surroundings</summary>{facts(rows)}</details>" if rows else ""
+    return f"<details><summary>Digests and environment</summary>{facts(rows)}</details>" if rows else ""
 
 
 def _proof(proof: Mapping[str, Any] | None) -> str:
-    """The digest of the proof that ships with the harness, and what it came to."""
+    """The digest and figures of the proof that is part of gateproof."""
     if not proof:
         return ""
     figures = (f"{name.replace('_', ' ')} {number}" for name, number in proof["figures"].items())
@@ -127,17 +127,17 @@ def _seal(run: Mapping[str, Any]) -> tuple[str, str]:
     sealed = (
         f"sha256 of <code>evidence.jsonl</code>: <code class=digest>{text(digest)}</code>"
         if digest
-        else "This page names no sealed record."
+        else "There is no sealed record for this page."
     )
     how = (
-        f"{block('gateproof verify .', 'command')}<small>in the folder of this file shows that nothing was "
-        "changed. It takes <code>--key PUBLIC_KEY</code> to show who sealed it.</small>"
+        f"{block('gateproof verify .', 'command')}<small>in the folder of this file shows whether anything "
+        "was changed. Add <code>--key PUBLIC_KEY</code> to verify who sealed it.</small>"
     )
     return "Seal", sealed + how
 
 
 def untested(result: RunResult, detail: Detail) -> str:
-    """What nobody should take for passed: how many rules, and why."""
+    """How many rules were not tested, and why."""
     missing = [rule for rule in result.rules if rule.verdict in {Verdict.NOT_TESTABLE, Verdict.ERROR}]
     weighty = sum(decides(result, rule) for rule in missing)
     parts = [_left_out(result), _selected(result)]
@@ -163,7 +163,7 @@ def _untested_section(inner: str) -> str:
 
 
 def by_reason(rules: Iterable[RuleResult]) -> dict[tuple[Verdict, str], list[RuleResult]]:
-    """Rules that share a reason, in the order of their first."""
+    """The rules grouped by reason, in order of first appearance."""
     groups: dict[tuple[Verdict, str], list[RuleResult]] = {}
     for rule in rules:
         groups.setdefault((rule.verdict, rule.reason), []).append(rule)
@@ -176,13 +176,13 @@ def _group(reason: tuple[Verdict, str], rules: list[RuleResult], result: RunResu
 
 
 def links(rules: list[RuleResult]) -> str:
-    """The rules by name, of very many the first."""
+    """Links to the rules; only the first ones if there are many."""
     more = f" and {len(rules) - _RULES_IN_SIGHT} more" if len(rules) > _RULES_IN_SIGHT else ""
     return ", ".join(link(rule.id) for rule in rules[:_RULES_IN_SIGHT]) + more
 
 
 def _left_out(result: RunResult) -> str:
-    """Parts that are missing from rules that passed all the same."""
+    """Parts that were left out of rules that passed."""
     rules = [
         rule
         for rule in result.rules
@@ -207,12 +207,12 @@ def _selected(result: RunResult) -> str:
 
 
 def first_failure(result: RunResult, detail: Detail) -> str:
-    """The first rule that decided against the target; where none did, the first that went wrong at all."""
+    """The first failed rule that decides; without one, the first error or other failure."""
     for kind in (FAILED, ERROR, FINDING, BASELINED):
         rule = next((rule for rule in result.rules if kind_of(rule, result) == kind), None)
         if rule is not None:
             return _first(rule, result, detail)
-    held = "Nothing failed." if result.verdict is not RunVerdict.NO_VERDICT else "Nothing was seen to fail."
+    held = "Nothing failed." if result.verdict is not RunVerdict.NO_VERDICT else "No failure was found."
     return f"<section aria-labelledby=first><h2 id=first>First failure</h2><p>{held}</p></section>"
 
 

@@ -1,7 +1,6 @@
-"""What the browser may not see stays behind a curtain; in its place stands what it is, and why.
+"""Redacts secrets for the browser; a label says what was redacted, and why.
 
-Exchanges are put on the page as they happened, so what has to be kept back is looked for in all of their
-text, by its value: it may turn up where nobody expects it.
+The pages show real exchanges, so secrets are found by their value everywhere in the text.
 """
 
 from __future__ import annotations
@@ -16,72 +15,72 @@ SHORTEST = 8
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Kept:
-    """What stands in the place of something that is kept back."""
+class Hidden:
+    """The label of a redacted value."""
 
     what: str
     why: str
 
 
-Shown: TypeAlias = tuple[str | Kept, ...]
+Shown: TypeAlias = tuple[str | Hidden, ...]
 
-PROXY_CLIENT_ID = Kept(
+PROXY_CLIENT_ID = Hidden(
     what="Proxy client ID", why="It is part of the service's credentials, as its secret is."
 )
-PROXY_SECRET = Kept(
+PROXY_SECRET = Hidden(
     what="Proxy client secret",
     why="It stays in the service's secret store: no agent, browser or user gets it.",
 )
-PROXY_BASIC = Kept(
+PROXY_BASIC = Hidden(
     what="Proxy client ID and secret",
     why="They stay in the service's backend: no agent, browser or user gets them.",
 )
-PROXY_TOKEN = Kept(
+PROXY_TOKEN = Hidden(
     what="Proxy token",
     why="It stays in the memory of the service's backend: no agent, browser or user gets it.",
 )
-MERCHANT_TOKEN = Kept(
+MERCHANT_TOKEN = Hidden(
     what="merchant token",
     why="It opens the user's account at the merchant, and stays in the service's backend.",
 )
-AGENT_SECRET = Kept(
+AGENT_SECRET = Hidden(
     what="agent's client secret", why="It does not expire, so the agent treats it like a long-lived API key."
 )
-ACCESS_TOKEN = Kept(
+ACCESS_TOKEN = Hidden(
     what="gateway access token",
     why="Whoever has it acts for the user. It is decoded here without its signature.",
 )
-ID_TOKEN = Kept(
+ID_TOKEN = Hidden(
     what="ID token",
     why="It is about the user, and the agent's alone. It is decoded here without its signature.",
 )
-REFRESH_TOKEN = Kept(
+REFRESH_TOKEN = Hidden(
     what="refresh token", why="It gets new tokens for as long as it lives: it is the agent's alone."
 )
-CODE = Kept(what="code", why="Until it is exchanged, it is worth a token to whoever has the verifier too.")
-VERIFIER = Kept(
+CODE = Hidden(what="code", why="Until it is exchanged, it is worth a token to whoever has the verifier too.")
+VERIFIER = Hidden(
     what="code verifier", why="It proves that whoever exchanges the code is the agent that asked for it."
 )
 
 
-class Curtain:
-    """The values of one walk that are kept back, however they are written."""
+class Redactor:
+    """The redacted values of one walk, in all encodings."""
 
     def __init__(self) -> None:
-        self._forms: dict[str, Kept] = {}
+        self._forms: dict[str, Hidden] = {}
 
-    def hide(self, value: str, kept: Kept) -> None:
-        """From now on; a value so short that it could be anything cannot be hidden."""
+    def hide(self, value: str, kept: Hidden) -> None:
+        """Redact this value from now on; a short value is refused, because it could be part of other text."""
         if len(value) < SHORTEST:
-            raise ValueError("too short to be told from other text")
+            raise ValueError("too short to be redacted")
         forms = {value, quote_plus(value), quote(value, safe=""), json.dumps(value)[1:-1]}
         self._forms |= dict.fromkeys(forms, kept)
 
-    def before(self, text: str) -> Shown:
-        """The text with everything that is hidden taken out of it."""
+    def redacted(self, text: str) -> Shown:
+        """The redacted text."""
         if not self._forms:
             return (text,)
-        # The longest first: a value may have another one in it.
+        # The longest first, because a value may contain another one.
         forms = sorted(self._forms, key=len, reverse=True)
         pieces = re.split(f"({'|'.join(map(re.escape, forms))})", text)
         return tuple(self._forms.get(piece, piece) for piece in pieces if piece)

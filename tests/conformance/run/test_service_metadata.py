@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateproof.conformance.run.prepare import service_metadata
-from gateproof.conformance.run.prepare.service_metadata import introduced
+from gateproof.conformance.run.prepare.service_metadata import find_metadata
 from gateproof.conformance.wire.exchange import Answer, Exchange, Headers, Request
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
@@ -72,14 +72,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.mark.parametrize("guessed", [True, False])
 def test_a_launched_service_has_the_time_of_its_launch(clock: Clock, guessed: bool) -> None:
-    found = introduced(Service(clock, 12), guessed=guessed, launched_within_s=20)  # type: ignore[arg-type]
+    found = find_metadata(Service(clock, 12), guessed=guessed, launched_within_s=20)  # type: ignore[arg-type]
 
     assert found.first.status == 200
     assert 12 <= clock.now < 13
 
 
 def test_a_service_that_runs_already_is_held_to_what_it_says_after_some_seconds(clock: Clock) -> None:
-    found = introduced(Service(clock, 12), guessed=True)  # type: ignore[arg-type]
+    found = find_metadata(Service(clock, 12), guessed=True)  # type: ignore[arg-type]
 
     assert found.first.status == 404
     assert clock.now < 6
@@ -87,13 +87,13 @@ def test_a_service_that_runs_already_is_held_to_what_it_says_after_some_seconds(
 
 @pytest.mark.parametrize("guessed", [True, False])
 def test_a_document_that_the_first_call_makes_is_not_there_before_it(clock: Clock, guessed: bool) -> None:
-    found = introduced(Service(clock, 0, lazy=True), guessed=guessed, launched_within_s=20)  # type: ignore[arg-type]
+    found = find_metadata(Service(clock, 0, lazy=True), guessed=guessed, launched_within_s=20)  # type: ignore[arg-type]
 
     assert found.first.status == 404
 
 
 def test_a_challenge_that_names_another_address_is_not_waited_for_in_vain(clock: Clock) -> None:
-    found = introduced(Service(clock, 0, ELSEWHERE), guessed=True, launched_within_s=20)  # type: ignore[arg-type]
+    found = find_metadata(Service(clock, 0, ELSEWHERE), guessed=True, launched_within_s=20)  # type: ignore[arg-type]
 
     assert found.metadata_url == ELSEWHERE
     assert found.first.status == 200
@@ -101,7 +101,7 @@ def test_a_challenge_that_names_another_address_is_not_waited_for_in_vain(clock:
 
 
 def test_an_address_that_only_the_challenge_tells_is_found_after_a_slow_start(clock: Clock) -> None:
-    found = introduced(Service(clock, 12, ELSEWHERE), guessed=True, launched_within_s=20)  # type: ignore[arg-type]
+    found = find_metadata(Service(clock, 12, ELSEWHERE), guessed=True, launched_within_s=20)  # type: ignore[arg-type]
 
     assert found.metadata_url == ELSEWHERE
     assert found.first.status == 200
@@ -110,7 +110,7 @@ def test_an_address_that_only_the_challenge_tells_is_found_after_a_slow_start(cl
 def test_an_address_under_a_public_name_is_looked_for_where_the_service_is_reached(clock: Clock) -> None:
     service = Service(clock, 0, ELSEWHERE)
     service.said = ELSEWHERE.replace("orders.example", "orders.public.example")
-    found = introduced(service, guessed=True)  # type: ignore[arg-type]
+    found = find_metadata(service, guessed=True)  # type: ignore[arg-type]
 
     assert found.metadata_url == ELSEWHERE
     assert found.first.status == 200
@@ -121,4 +121,4 @@ def test_an_address_that_is_none_leads_nowhere(clock: Clock, said: str) -> None:
     service = Service(clock, 0)
     service.said = said
 
-    assert introduced(service, guessed=True).metadata_url == URL  # type: ignore[arg-type]
+    assert find_metadata(service, guessed=True).metadata_url == URL  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from gateproof.conformance.kit.gateway.received import Leak, brought_up
 from gateproof.conformance.run.replay.stored_failure import NotAFailure, stored
 from gateproof.conformance.suite.claims import tallying
-from gateproof.reports.repeats import SCHEMA
+from gateproof.reports.replay_files import SCHEMA
 from gateproof.reports.summary_texts import again
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -102,4 +102,4 @@ def test_replay_names_the_run_that_repeats_it(rules: object, said: str, tmp_path
     with pytest.raises(NotAFailure) as refused:
         stored(file)
 
-    assert str(refused.value).endswith(f"repeat the run by gateproof run service --seed 7{said}")
+    assert str(refused.value).endswith(f"repeat the run with gateproof run service --seed 7{said}")

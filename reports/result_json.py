@@ -1,4 +1,4 @@
-"""Results as plain JSON values: how they travel between processes, and how programs read them."""
+"""Results as JSON values, for transfer between processes and for report.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA = "gateproof/report/1"
 
 
 def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
-    """A check's result as JSON values, which go between processes: what UTF-8 cannot hold is replaced."""
+    """The result of a check as JSON values; characters that UTF-8 cannot represent are replaced."""
     told: dict[str, Any] = plain(
         {
             **asdict(result),
@@ -42,7 +42,7 @@ def check_result_from_dict(values: Mapping[str, Any]) -> CheckResult:
 
 
 def report(result: RunResult) -> dict[str, Any]:
-    """The whole run in the shape of report.json."""
+    """The whole run, as in report.json."""
     return {
         "schema": SCHEMA,
         "role": result.role,
@@ -69,7 +69,7 @@ def _rule(rule: RuleResult, *, own_ca: bool) -> dict[str, Any]:
 
 
 def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
-    """A check without what says nothing: no empty text, no list of exchanges that nobody has to read."""
+    """A check without empty members."""
     kept = {
         "id": check.id,
         "verdict": check.verdict.value,
@@ -83,7 +83,7 @@ def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
             "answer": answer_text(shown),
             "curl": curl(shown, own_ca=own_ca),
         }
-        # What passed can be read in the record; a program that reads this wants to know what went wrong.
+        # Only for failures; the exchanges of other checks are in the record.
         for shown in check.exchanges
         if check.verdict in {Verdict.FAILED, Verdict.ERROR}
     ]

@@ -1,10 +1,10 @@
-"""`python -m gateproof.reference.standby` loads the reference once, and starts many gateways.
+"""`python -m gateproof.reference.fork_server` loads the reference once and forks many gateways.
 
-A proof starts hundreds of gateways, and to load the same modules for each would take longer than most of them
-live. It prints a command as one line of JSON. That command, followed by a module of the reference and its
-arguments, runs the module like `python -m` would: with the caller's working folder, variables and streams,
-ended by a signal to it, and with the module's exit code. What it starts ends with its caller, and all of it
-with the end of stdin.
+A proof starts hundreds of gateways, and loading the modules for each takes longer than most of them run. The
+server prints a command as one line of JSON. That command, followed by a module of the reference and its
+arguments, runs the module like `python -m`: with the caller's working folder, environment, streams and
+signals, and with the module's exit code. A child ends with its caller, and all children end with the server's
+stdin.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ import httpx
 from uvicorn import Config
 
 _MODULES = ("gateproof.reference.gateway", "gateproof.reference.defects", "gateproof.reference.variants")
-# The caller says it too: it loads nothing of ours.
+# fork_client.py repeats this name, because it imports nothing.
 ADDRESS = "calls"
-_CALLER = Path(__file__).parent / "standby_caller.py"
+_CLIENT = Path(__file__).parent / "fork_client.py"
 _MOST_OCTETS = 1024 * 1024
 _STREAMS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """What a caller wants to run, and with what around it."""
+    """The module, arguments and environment of one call."""
 
     module: str
     arguments: Sequence[str]
@@ -47,8 +47,8 @@ class Call:
     streams: Sequence[int]
 
 
-class Standby:
-    """Forks a child for every call; one thread, since a fork copies no other."""
+class ForkServer:
+    """Forks a child for every call; single-threaded, because a fork copies one thread only."""
 
     def __init__(self, listening: socket.socket) -> None:
         self._listening = listening
@@ -76,11 +76,11 @@ class Standby:
                             self._take(self._listening.accept()[0])
                     elif key.data == "child":
                         self._reap()
-                    # A child that was just reaped is nobody's any more, whatever its caller said last.
+                    # Not for a child that was reaped in the meantime.
                     elif key.data in self._callers:
-                        self._hear(key.data)
+                        self._forward_signal(key.data)
         finally:
-            # Nobody listens any more for what the end of the children would wake.
+            # The wakeup socket is not read any more.
             signal.set_wakeup_fd(-1)
             for child in self._callers:
                 _signal(child, signal.SIGKILL)
@@ -98,8 +98,8 @@ class Standby:
         self._callers[child] = caller
         self._selector.register(caller, selectors.EVENT_READ, child)
 
-    def _hear(self, child: int) -> None:
-        """A caller passes on a signal, as one octet; one that is gone takes its child along."""
+    def _forward_signal(self, child: int) -> None:
+        """A caller sends a signal number as one byte; the end of a caller kills its child."""
         with suppress(OSError):
             if number := self._callers[child].recv(1):
                 _signal(child, number[0])
@@ -123,12 +123,12 @@ class Standby:
 
 
 def _received(caller: socket.socket) -> Call | None:
-    """A call, with the caller's streams beside it; None from whoever went away or wants something else."""
-    said, streams, _, _ = socket.recv_fds(caller, _MOST_OCTETS, _STREAMS)
-    while said and not said.endswith(b"\n") and len(said) < _MOST_OCTETS:
+    """A call with the caller's streams; None if the caller has gone or the call is invalid."""
+    data, streams, _, _ = socket.recv_fds(caller, _MOST_OCTETS, _STREAMS)
+    while data and not data.endswith(b"\n") and len(data) < _MOST_OCTETS:
         more = caller.recv(_MOST_OCTETS)
-        said = said + more if more else b""
-    module, arguments, folder, variables = ast.literal_eval(said.decode()) if said else ("", [], "", {})
+        data = data + more if more else b""
+    module, arguments, folder, variables = ast.literal_eval(data.decode()) if data else ("", [], "", {})
     if module not in _MODULES or len(streams) != _STREAMS:
         for stream in streams:
             os.close(stream)
@@ -137,12 +137,12 @@ def _received(caller: socket.socket) -> Call | None:
 
 
 def _become(call: Call, *, close: Sequence[socket.socket]) -> None:
-    """Turns a fresh child into what the caller called for."""
+    """Runs the called module in a new child."""
     code = 1
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        # Who started the standby may pass over signals that are for it; these are for the module.
+        # The server may ignore signals; the module must not.
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
@@ -167,16 +167,16 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
 
 
 async def _warm_up() -> None:
-    """Loads what a gateway loads at its first request, and at its first one to a merchant."""
+    """Loads what a gateway would load at its first request, and at its first request to a merchant."""
     Config(_nothing, log_config=None, lifespan="off", ws="none").load()
     async with httpx.AsyncClient() as client:
         with suppress(httpx.HTTPError):
-            # Nobody listens on the discard port of this machine, and if somebody did, it would discard.
+            # Nothing listens on the discard port.
             await client.get("http://127.0.0.1:9/", timeout=1.0)
 
 
 async def _nothing(_scope: object, _receive: object, _send: object) -> None:
-    """An application that nobody asks."""
+    """An application that is never called."""
 
 
 def _signal(child: int, number: int) -> None:
@@ -189,20 +189,20 @@ def main() -> int:
         _main(module)
     asyncio.run(_warm_up())
     gc.freeze()
-    # Only its owner gets into a folder that is made like this.
-    with tempfile.TemporaryDirectory(prefix="gateproof-standby-") as folder:
-        # The address of a socket may be some hundred octets long, the path of a folder much longer.
+    # A temporary folder is accessible to its owner only.
+    with tempfile.TemporaryDirectory(prefix="gateproof-server-") as folder:
+        # A socket address is limited to about a hundred bytes, so a relative path is used.
         os.chdir(folder)
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind(ADDRESS)
             listening.listen(64)
             try:
-                print(json.dumps([sys.executable, "-I", "-S", str(_CALLER), folder]), flush=True)
+                print(json.dumps([sys.executable, "-I", "-S", str(_CLIENT), folder]), flush=True)
             except BrokenPipeError:
-                # Whoever started this is gone already; what is left in the buffer is for nobody.
+                # The parent has gone; discard the rest of the buffer.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 return 0
-            Standby(listening).serve()
+            ForkServer(listening).serve()
     return 0
 
 

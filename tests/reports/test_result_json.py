@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from gateproof.reports.result_json import check_result_from_dict, check_result_to_dict
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
-from gateproof.reports.wireform import check_result_from_dict, check_result_to_dict
 
 
 def test_halves_of_characters_do_not_stop_a_result() -> None:

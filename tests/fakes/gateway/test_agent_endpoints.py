@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import jwt
 import pytest
 
-from gateproof.fakes.gateway.agent_endpoints import Desk, fields
+from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.application import asks_for_gzip
 from gateproof.fakes.gateway.gateway import Replied
 from gateproof.fakes.gateway.journal import Call
@@ -22,10 +22,10 @@ CALLBACK = "https://127.0.0.1:9/callback"
 
 
 @pytest.fixture
-def desk() -> Desk:
+def desk() -> AgentEndpoints:
     site = odd_site("https://127.0.0.1:1", "https://127.0.0.1:2")
     keys = {"key": new_key("ES256"), "identity_key": new_key("RS256")}
-    return Desk(site, indicator="https://api.example", scopes=("orders:read",), **keys)
+    return AgentEndpoints(site, indicator="https://api.example", scopes=("orders:read",), **keys)
 
 
 def call(
@@ -40,12 +40,12 @@ def form(**members: str) -> Call:
     return call(urlencode(members).encode())
 
 
-def registered(desk: Desk) -> dict[str, str]:
+def registered(desk: AgentEndpoints) -> dict[str, str]:
     document = desk.register(call(json.dumps({"redirect_uris": [CALLBACK]}).encode())).document
     return {name: document[name] for name in ("client_id", "client_secret")}
 
 
-def consented(desk: Desk, client_id: str, **more: str) -> Replied:
+def consented(desk: AgentEndpoints, client_id: str, **more: str) -> Replied:
     query = urlencode({"client_id": client_id, "redirect_uri": CALLBACK, "scope": "openid", **more})
     page = desk.authorize(call(target=f"{desk.site.authorization_path}?{query}", method="GET")).page or ""
     ticket = re.search(r'name="ticket" value="([^"]+)"', page)
@@ -56,7 +56,7 @@ def code_of(answer: Replied) -> str:
     return parse_qs(urlsplit(answer.headers["location"]).query)["code"][0]
 
 
-def test_code_is_worth_tokens_once(desk: Desk) -> None:
+def test_code_is_worth_tokens_once(desk: AgentEndpoints) -> None:
     client = registered(desk)
     answer = consented(desk, client["client_id"], state="a b")
     exchange = form(grant_type="authorization_code", code=code_of(answer), **client)
@@ -69,7 +69,7 @@ def test_code_is_worth_tokens_once(desk: Desk) -> None:
     assert desk.token(exchange).document["error"] == "invalid_grant"
 
 
-def test_code_is_for_the_client_that_asked(desk: Desk) -> None:
+def test_code_is_for_the_client_that_asked(desk: AgentEndpoints) -> None:
     client, other = registered(desk), registered(desk)
     code = code_of(consented(desk, client["client_id"]))
 
@@ -79,7 +79,7 @@ def test_code_is_for_the_client_that_asked(desk: Desk) -> None:
     assert desk.token(form(grant_type="authorization_code", code=code, **client)).status == 200
 
 
-def test_id_token_is_what_clients_of_openid_connect_accept(desk: Desk) -> None:
+def test_id_token_is_what_clients_of_openid_connect_accept(desk: AgentEndpoints) -> None:
     client = registered(desk)
     exchange = {"grant_type": "authorization_code", **client}
     code = code_of(consented(desk, client["client_id"], nonce="n-1"))
@@ -102,7 +102,7 @@ def test_id_token_is_what_clients_of_openid_connect_accept(desk: Desk) -> None:
     assert "nonce" not in read(without["id_token"])
 
 
-def test_pending_agent_gets_a_page_until_it_is_approved(desk: Desk) -> None:
+def test_pending_agent_gets_a_page_until_it_is_approved(desk: AgentEndpoints) -> None:
     desk.holds = True
     client = registered(desk)
 
@@ -111,7 +111,7 @@ def test_pending_agent_gets_a_page_until_it_is_approved(desk: Desk) -> None:
     assert consented(desk, client["client_id"]).status == 302
 
 
-def test_approval_is_for_those_who_have_registered(desk: Desk) -> None:
+def test_approval_is_for_those_who_have_registered(desk: AgentEndpoints) -> None:
     desk.holds = True
     first = registered(desk)
     desk.approve_all()
@@ -120,7 +120,7 @@ def test_approval_is_for_those_who_have_registered(desk: Desk) -> None:
     assert consented(desk, registered(desk)["client_id"]).status == 200
 
 
-def test_secret_has_to_be_encoded_in_a_form(desk: Desk) -> None:
+def test_secret_has_to_be_encoded_in_a_form(desk: AgentEndpoints) -> None:
     secret = registered(desk)["client_secret"]
 
     assert set("+/&%=") <= set(secret)
@@ -128,14 +128,14 @@ def test_secret_has_to_be_encoded_in_a_form(desk: Desk) -> None:
     assert form(client_secret=secret).form()["client_secret"] == secret
 
 
-def test_unknown_agent_and_unknown_redirect_get_a_page(desk: Desk) -> None:
+def test_unknown_agent_and_unknown_redirect_get_a_page(desk: AgentEndpoints) -> None:
     client = registered(desk)
 
     assert consented(desk, "nobody").status == 400
     assert consented(desk, client["client_id"], redirect_uri="https://elsewhere.example").status == 400
 
 
-def test_refused_exchange_loses_its_code(desk: Desk) -> None:
+def test_refused_exchange_loses_its_code(desk: AgentEndpoints) -> None:
     client = registered(desk)
     desk.refusals = 1
     exchange = form(
@@ -146,7 +146,7 @@ def test_refused_exchange_loses_its_code(desk: Desk) -> None:
     assert desk.token(exchange).document["error"] == "invalid_grant"
 
 
-def test_refresh_token_is_rotated_and_can_be_ended(desk: Desk) -> None:
+def test_refresh_token_is_rotated_and_can_be_ended(desk: AgentEndpoints) -> None:
     client = registered(desk)
     code = code_of(consented(desk, client["client_id"]))
     first = desk.token(form(grant_type="authorization_code", code=code, **client)).document["refresh_token"]
@@ -158,11 +158,11 @@ def test_refresh_token_is_rotated_and_can_be_ended(desk: Desk) -> None:
     assert desk.token(ended).status == 400
 
 
-def test_refresh_may_bring_an_access_token_alone(desk: Desk) -> None:
+def test_refresh_may_bring_an_access_token_alone(desk: AgentEndpoints) -> None:
     client = registered(desk)
     code = code_of(consented(desk, client["client_id"]))
     first = desk.token(form(grant_type="authorization_code", code=code, **client)).document
-    desk.renews_all = False
+    desk.rotates_refresh_tokens = False
     again = form(grant_type="refresh_token", refresh_token=first["refresh_token"], **client)
     second, third = (desk.token(again).document for _ in range(2))
 
@@ -171,7 +171,7 @@ def test_refresh_may_bring_an_access_token_alone(desk: Desk) -> None:
     assert desk.accepts(third["access_token"])
 
 
-def test_answer_grants_what_was_asked_for_and_no_more(desk: Desk) -> None:
+def test_answer_grants_what_was_asked_for_and_no_more(desk: AgentEndpoints) -> None:
     client = registered(desk)
 
     def refreshed(tokens: dict[str, Any], **more: str) -> dict[str, Any]:
@@ -190,7 +190,9 @@ def test_answer_grants_what_was_asked_for_and_no_more(desk: Desk) -> None:
     assert refreshed(narrowed)["scope"] == "openid orders:read profile"
 
 
-def test_short_lived_token_is_good_until_it_expires(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_lived_token_is_good_until_it_expires(
+    desk: AgentEndpoints, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = registered(desk)
     desk.lifetime_s = 3
     code = code_of(consented(desk, client["client_id"]))
@@ -204,8 +206,8 @@ def test_short_lived_token_is_good_until_it_expires(desk: Desk, monkeypatch: pyt
     assert not desk.accepts(tokens["access_token"])
 
 
-def test_gateway_that_takes_anybody_knows_every_client(desk: Desk) -> None:
-    desk.takes_anybody = True
+def test_gateway_that_takes_anybody_knows_every_client(desk: AgentEndpoints) -> None:
+    desk.accepts_any_client = True
     code = code_of(consented(desk, "a stranger's client"))
 
     answer = desk.token(
@@ -234,8 +236,8 @@ def test_no_two_sites_have_a_path_in_common() -> None:
     assert all(getattr(one, name) != getattr(two, name) for name in names)
 
 
-def test_who_waits_can_be_sent_back_with_an_error(desk: Desk) -> None:
-    desk.holds = desk.sends_back = True
+def test_who_waits_can_be_sent_back_with_an_error(desk: AgentEndpoints) -> None:
+    desk.holds = desk.redirects_pending = True
     client = registered(desk)
 
     answer = consented(desk, client["client_id"], state="a b")
@@ -247,7 +249,7 @@ def test_who_waits_can_be_sent_back_with_an_error(desk: Desk) -> None:
     assert code_of(consented(desk, client["client_id"], state="a b"))
 
 
-def test_values_can_have_reserved_characters(desk: Desk) -> None:
+def test_values_can_have_reserved_characters(desk: AgentEndpoints) -> None:
     desk.odd_values = True
     client = registered(desk)
     code = code_of(consented(desk, client["client_id"]))
@@ -268,18 +270,18 @@ def test_values_can_have_reserved_characters(desk: Desk) -> None:
     ],
 )
 def test_gateway_may_mind_what_a_registration_is_said_to_be(
-    desk: Desk, label: str | None, status: int
+    desk: AgentEndpoints, label: str | None, status: int
 ) -> None:
     body = json.dumps({"redirect_uris": [CALLBACK]}).encode()
     asked = call(body, headers=(("content-type", label),) if label is not None else ())
 
     assert desk.register(asked).status == 201
-    desk.minds_labels = True
+    desk.requires_json_label = True
     assert desk.register(asked).status == status
 
 
-def test_every_document_may_have_more_in_it(desk: Desk) -> None:
-    desk.beside = {"notes": ["more"]}
+def test_every_document_may_have_more_in_it(desk: AgentEndpoints) -> None:
+    desk.extra_members = {"notes": ["more"]}
     body = {"redirect_uris": [CALLBACK], "client_name": "an agent", "client_id": "of its own"}
     client = desk.register(call(json.dumps(body).encode())).document
     code = code_of(consented(desk, client["client_id"]))

@@ -1,4 +1,4 @@
-"""What stands by starts the reference like a fresh interpreter would, and leaves nothing behind."""
+"""The fork server starts the reference like a fresh interpreter would, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes canno
 
 
 @contextmanager
-def standing_by() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
+def fork_server() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof.reference.standby"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-m", "gateproof.reference.fork_server"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -35,7 +37,7 @@ def standing_by() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[list[str]]:
-    with standing_by() as (command, _):
+    with fork_server() as (command, _):
         yield command
 
 
@@ -123,7 +125,7 @@ def test_a_gateway_ends_with_its_stdin(runner: list[str]) -> None:
 
 def test_everything_ends_with_what_stood_by() -> None:
     given, base = addresses()
-    with standing_by() as (command, _):
+    with fork_server() as (command, _):
         caller = subprocess.Popen([*command, "gateproof.reference.gateway", *given], stdin=subprocess.PIPE)
         assert eventually(lambda: answers(base))
     with caller:
@@ -137,7 +139,7 @@ def test_everything_ends_with_what_stood_by() -> None:
         check=False,
     )
     assert late.returncode == 127
-    assert "nobody stands by" in late.stderr
+    assert "it has ended" in late.stderr
 
 
 def test_nothing_else_is_run(runner: list[str]) -> None:
