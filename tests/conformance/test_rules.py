@@ -31,7 +31,7 @@ COUNTS = {
     "CHAL": 9,
     "SERVE": 2,
     "BACK": 12,
-    "AGENT": 16,
+    "AGENT": 17,
     "ROBUST": 4,
     "INTEROP": 2,
 }
