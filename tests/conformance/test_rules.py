@@ -31,7 +31,7 @@ COUNTS = {
     "CHAL": 9,
     "SERVE": 2,
     "BACK": 12,
-    "AGENT": 17,
+    "AGENT": 18,
     "ROBUST": 4,
     "INTEROP": 2,
 }
