@@ -47,6 +47,10 @@ class LeftOut(Exception):
     """A part of a rule that a legal choice of the target leaves out; the rest of the rule still counts."""
 
 
+class NotApplicable(Exception):
+    """A rule is about another kind of target: says of which kind this one is."""
+
+
 class NeverFired(Exception):
     """A fault stood where the target came by, and did nothing: what the check saw proves nothing."""
 
