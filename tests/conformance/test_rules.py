@@ -28,7 +28,7 @@ COUNTS = {
     "VAULT": 11,
     "SECRET": 8,
     "META": 5,
-    "CHAL": 9,
+    "CHAL": 11,
     "SERVE": 2,
     "BACK": 12,
     "AGENT": 18,
