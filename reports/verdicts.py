@@ -215,6 +215,8 @@ def rule_verdict(level: str, checks: Sequence[CheckResult]) -> tuple[Verdict, st
     blocked = next((check for check in untested if check.blocking), None)
     if blocked is not None:
         return Verdict.NOT_TESTABLE, blocked.message
+    if checks and all(check.verdict is Verdict.NOT_APPLICABLE for check in checks):
+        return Verdict.NOT_APPLICABLE, checks[0].message
     if not any(check.verdict in {Verdict.PASSED, Verdict.OBSERVED} for check in checks):
         return Verdict.NOT_TESTABLE, untested[0].message if untested else "no check exists for this rule yet"
     return (Verdict.OBSERVED if level == "silent" else Verdict.PASSED), ""

@@ -47,6 +47,10 @@ class LeftOut(Exception):
     """Leaves out a part of a rule because of a legal choice of the target; the rest still counts."""
 
 
+class NotApplicable(Exception):
+    """A rule is about another kind of target: says of which kind this one is."""
+
+
 class NeverFired(Exception):
     """A fault was set up on the target's path and did nothing: the check proves nothing."""
 

@@ -97,6 +97,16 @@ def result_of(answer: Exchange) -> Mapping[str, Any]:
     return _result(answer, _number(answer.request)) or {}
 
 
+def error_code(answer: Exchange) -> int | None:
+    """The code of the JSON-RPC error that was answered; None where there is none."""
+    if answer.answer is None:
+        return None
+    found = _flat(messages(answer.answer.body, answer.header("Content-Type") or ""))
+    errors = (each.get("error") for each in found if isinstance(each, dict))
+    codes = (error.get("code") for error in errors if isinstance(error, dict))
+    return next((code for code in codes if isinstance(code, int)), None)
+
+
 def listening(url: str, headers: Headers) -> Request:
     """The request for server-sent messages."""
     return Request(method="GET", url=url, headers=(("Accept", "text/event-stream"), *headers))

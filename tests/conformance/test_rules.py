@@ -28,10 +28,10 @@ COUNTS = {
     "VAULT": 11,
     "SECRET": 8,
     "META": 5,
-    "CHAL": 9,
+    "CHAL": 11,
     "SERVE": 2,
     "BACK": 12,
-    "AGENT": 16,
+    "AGENT": 18,
     "ROBUST": 4,
     "INTEROP": 2,
 }

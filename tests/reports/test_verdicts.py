@@ -20,6 +20,7 @@ from gateproof.reports.verdicts import (
 
 PASSED, FAILED, ERROR = Verdict.PASSED, Verdict.FAILED, Verdict.ERROR
 UNTESTED, OBSERVED = Verdict.NOT_TESTABLE, Verdict.OBSERVED
+INAPPLICABLE = Verdict.NOT_APPLICABLE
 
 
 def check(verdict: Verdict, *, blocking: bool = True) -> CheckResult:
@@ -39,6 +40,8 @@ def rule(verdict: Verdict, level: str = "spec", rule_id: str = "X-01") -> RuleRe
         ([check(PASSED), check(UNTESTED)], UNTESTED),
         ([check(PASSED), check(UNTESTED, blocking=False)], PASSED),
         ([check(UNTESTED, blocking=False)], UNTESTED),
+        ([check(INAPPLICABLE, blocking=False)], INAPPLICABLE),
+        ([check(INAPPLICABLE, blocking=False), check(UNTESTED, blocking=False)], UNTESTED),
         ([], UNTESTED),
     ],
 )

@@ -122,6 +122,10 @@ class ServiceSession:
         """True if the server gave the session an ID."""
         return any(name == mcp.SESSION for name, _ in self.headers)
 
+    def ask(self, method: str, params: Mapping[str, Any], token: str | None) -> Exchange:
+        """Any request in this session with this token, or without any."""
+        return self._ask(self.service.wire.send, method, dict(params), token)
+
     def end(self, token: str | None) -> Exchange:
         """Asks the server to delete the session."""
         request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))

@@ -19,6 +19,7 @@ from gateproof.conformance.suite.claims import (
     LeftOut,
     NeverFired,
     NoOverlap,
+    NotApplicable,
     Tally,
     Unavailable,
     Unmet,
@@ -162,9 +163,10 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap():
+        case LeftOut() | NotApplicable() | Unsendable() | TooManyAtOnce() | NoOverlap():
+            verdict = Verdict.NOT_APPLICABLE if isinstance(error, NotApplicable) else untested
             why = Reason.NO_OVERLAP if isinstance(error, NoOverlap) else Reason.LEFT_OUT
-            return untested, why, {"message": str(error)}, False
+            return verdict, why, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)
             return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking

@@ -155,15 +155,16 @@ def any_time(context: ssl.SSLContext) -> None:
 
 DEFECTS = (
     defect(
-        "redirects-followed (AGENT-13): Redirects are followed, with all that was sent.", followed=follows
+        "redirects-followed (AGENT-13 AGENT-18): Redirects are followed, with all that was sent.",
+        followed=follows,
     ),
     defect(
-        "redirects-followed-with-the-token (AGENT-13): The service may send the token anywhere.",
+        "redirects-followed-with-the-token (AGENT-13 AGENT-18): The service may send the token anywhere.",
         followed=follows_reading,
     ),
     defect(
-        "redirects-followed-by-302-alone (AGENT-13): The service may send the token anywhere by a 302, and "
-        "by nothing else.",
+        "redirects-followed-by-302-alone (AGENT-13 AGENT-18): The service may send the token anywhere by a "
+        "302, and by nothing else.",
         followed=follows_found,
     ),
     defect(
@@ -196,8 +197,8 @@ DEFECTS = (
         token_request=where_the_redirect_says,
     ),
     defect(
-        "redirects-followed-on-one-host (AGENT-13): A redirect to another port of the service's host is "
-        "followed, also into the clear.",
+        "redirects-followed-on-one-host (AGENT-13 AGENT-18): A redirect to another port of the service's "
+        "host is followed, also into the clear.",
         followed=follows_on_one_host,
         may_ask=lambda url: may_ask(url) or url.endswith("/orders"),
     ),
@@ -220,8 +221,8 @@ DEFECTS = (
         open_browser=lambda _command, url, say: open_browser(None, url, say),
     ),
     defect(
-        "token-goes-with-the-metadata (AGENT-13): A kept token goes along when the metadata are asked for "
-        "at the service's host, also in the clear.",
+        "token-goes-with-the-metadata (AGENT-13 AGENT-18): A kept token goes along when the metadata are "
+        "asked for at the service's host, also in the clear.",
         metadata_url=asking_with_the_token,
         may_ask=lambda url: may_ask(url) or _WELL_KNOWN in url,
     ),

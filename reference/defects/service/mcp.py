@@ -228,8 +228,8 @@ def of_the_session(facts: CallFacts) -> tuple[str, ...]:
 
 DEFECTS = (
     mcp_defect(
-        "session-instead-of-a-token (CHAL-01): In a session, a call without a token is served with the one "
-        "that the session was begun with.",
+        "session-instead-of-a-token (CHAL-01 CHAL-10): In a session, a call without a token is served with "
+        "the one that the session was begun with.",
         around=by_session(only_without_a_token=True),
     ),
     mcp_defect(
@@ -242,12 +242,12 @@ DEFECTS = (
         around=ended_by_everybody,
     ),
     mcp_defect(
-        "session-before-the-token (BACK-10 BACK-04 CHAL-01 CHAL-04 CHAL-05 CHAL-06): In a session, every "
-        "call is served with the token that the session was begun with.",
+        "session-before-the-token (BACK-10 BACK-04 CHAL-01 CHAL-04 CHAL-05 CHAL-06 CHAL-10): In a session, "
+        "every call is served with the token that the session was begun with.",
         around=by_session(only_without_a_token=False),
     ),
     mcp_defect(
-        "signature-checked-at-the-beginning (CHAL-04): In a session, nobody asks who signed a token.",
+        "signature-checked-at-the-beginning (CHAL-04 CHAL-10): In a session, nobody asks who signed a token.",
         around=noticing_sessions,
         signed_claims=signed_at_the_beginning,
     ),

@@ -129,8 +129,8 @@ DEFECTS = (
         around=unguarded(lambda asked: asked.path == "/mcp" and asked.body.startswith(b"["), of_the_tool),
     ),
     mcp_defect(
-        "resource-for-everybody (CHAL-01): The guard stands before tools, and a resource shows the last "
-        "orders to anybody.",
+        "resource-for-everybody (CHAL-01 CHAL-10): The guard stands before tools, and a resource shows the "
+        "last orders to anybody.",
         around=resource_for_everybody(),
     ),
 )

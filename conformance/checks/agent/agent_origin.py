@@ -1,0 +1,188 @@
+"""The access token is for the origin of the service: where else an agent could bring it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
+from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, ended, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.output import printed
+from gateproof.conformance.kit.agent.world import CLEAR, GATEWAY, SERVICE, THIEF
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.wire.route import origin
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+_ELSEWHERE = "anything that is sent to another origin than the service's"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Redirect:
+    """Where the service sends a call that it accepts, and by which status.
+
+    In a `later` run the call comes with a kept token. With `by_itself` the way leads over another path of
+    the service.
+    """
+
+    status: int
+    to: Callable[[Install], str]
+    later: bool = False
+    by_itself: bool = False
+
+
+def _another_host(install: Install) -> str:
+    return f"{install.world.url(THIEF)}/orders"
+
+
+def _another_port(install: Install) -> str:
+    """The same host, where somebody else listens."""
+    return f"{install.world.url(GATEWAY)}/orders"
+
+
+def _plain_http(install: Install) -> str:
+    return f"{install.world.url(CLEAR)}/orders"
+
+
+def _without_a_scheme(install: Install) -> str:
+    """A reference that begins with a slash, as a path does, and names another host."""
+    return _another_host(install).removeprefix("https:")
+
+
+def _begins_alike(install: Install) -> str:
+    """The service's origin is there as user info; the host comes behind it."""
+    return f"{install.world.service.url}@{urlsplit(_another_host(install)).netloc}/orders"
+
+
+REDIRECTS: Mapping[str, Redirect] = {
+    **{f"{status} to another host": Redirect(status=status, to=_another_host) for status in (301, 302, 303)},
+    **{f"{status} to another host": Redirect(status=status, to=_another_host) for status in (307, 308)},
+    "302 to another port": Redirect(status=302, to=_another_port),
+    "307 to another port": Redirect(status=307, to=_another_port),
+    "307 to plain HTTP": Redirect(status=307, to=_plain_http),
+    "302 without a scheme": Redirect(status=302, to=_without_a_scheme),
+    "307 to an address that begins alike": Redirect(status=307, to=_begins_alike),
+    "307 by way of the service": Redirect(status=307, to=_another_host, by_itself=True),
+    "302 to another host, in a later run": Redirect(status=302, to=_another_host, later=True),
+    "307 to another host, in a later run": Redirect(status=307, to=_another_host, later=True),
+}
+
+
+@check("AGENT-18")
+def access_token_goes_to_the_service_alone(agents: Agents) -> None:
+    """In the normal runs, also where a kept token has expired, nobody but the service is shown the token."""
+    works(agents.normal())
+    _came_to_the_service(agents.shared(), agents.normal())
+
+    for run in agents.runs():
+        _nowhere_else(agents.shared(), run)
+
+
+@check("AGENT-18", cases=tuple(REDIRECTS))
+def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) -> None:
+    """The service answers a call that it accepts with a redirect: who follows it leaves the token behind."""
+    works(agents.normal())
+    install, redirect = agents.install(), REDIRECTS[case]
+    if redirect.later:
+        works(install.launch("a run that gets a token"))
+    service, to = install.world.service, redirect.to(install)
+    service.sends_by, service.sends_to = redirect.status, to
+    if redirect.by_itself:
+        service.sends_to = f"{service.url}/moved"
+        onwards = Answer(status=redirect.status, headers={"location": to})
+        service.script.always(Endpoint.ELSEWHERE, onwards)
+    run = ended(install.launch(f"a run whose calls are answered with {case}"))
+    sent_on = [each for each in run.calls(party=SERVICE) if each.call.status == redirect.status]
+    require.that(bool(sent_on), run.what, expected="a call that is redirected", got="none")
+
+    _nowhere_else(install, run)
+
+
+@check("AGENT-18")
+def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
+    """The metadata of the service may be on another host, where a token that was kept is not for."""
+    works(agents.normal())
+    install = agents.install(metadata_apart=True)
+    works(install.launch("a run with metadata on another host"))
+    end_tokens(install.world)
+    run = ended(install.launch("a run after the tokens have expired, with metadata on another host"))
+    _came_to_the_service(install, install.runs[0])
+
+    for each in (install.runs[0], run):
+        _nowhere_else(install, each)
+
+
+@check("AGENT-18")
+def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
+    """A service that has moved to another gateway refuses the kept token: it is nothing to the new one."""
+    works(agents.normal())
+    install = agents.install()
+    second = install.world.add_second_gateway()
+    first = works(install.launch("a run that gets a token at the first gateway"))
+    _came_to_the_service(install, first)
+    end_tokens(install.world)
+    install.world.service.servers[:] = [second.site.authorization_server]
+    run = ended(install.launch("a run after the service has moved to another gateway"))
+
+    _nowhere_else(install, run)
+
+
+@check("AGENT-18", needs=["faults"], cases=tuple(HELPLESS))
+def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> None:
+    """A call with a token was refused or failed: the gateway and everybody else is asked without it."""
+    works(agents.normal())
+    install, runs = without_help(agents, case)
+
+    for run in runs:
+        _nowhere_else(install, run)
+    all_in_time(install.runs)
+
+
+def _came_to_the_service(install: Install, run: Run) -> None:
+    """The twin of all that is not found: it is found where it belongs."""
+    tokens = install.world.desk.access_tokens
+    calls = run.calls(Endpoint.OPERATION, party=SERVICE)
+    require.that(
+        any(token in each.call.text() for each in calls for token in tokens),
+        run.what,
+        expected="a call to the service with the access token",
+        got="none",
+    )
+
+
+def _nowhere_else(install: Install, run: Run) -> None:
+    """Neither a request to another origin nor an address that the browser opens has an access token."""
+    for each in run.calls():
+        if each.party == SERVICE:
+            continue
+        expect.that(
+            not _found(install, each.call.text()),
+            f"a request to {_said(each.party)}",
+            expected="no gateway access token in it",
+            got="the access token",
+            exchange=each.exchange(),
+        )
+    opened = [(visit.url, run.request_of(visit)) for visit in run.visits]
+    for url, exchange in (*opened, *((other, None) for other in run.others)):
+        if origin(url) == origin(install.world.service.url):
+            continue
+        expect.that(
+            not _found(install, url),
+            "an address that was opened in the browser",
+            expected="no gateway access token in it",
+            got="the access token",
+            exchange=exchange,
+        )
+    expect.that(True, _ELSEWHERE, expected="no gateway access token in it", got="none")
+
+
+def _found(install: Install, text: str) -> bool:
+    """The token of any gateway that the service has named, in plain text or encoded."""
+    tokens: Iterable[str] = [token for desk in install.world.named for token in desk.access_tokens]
+    return bool(printed(text.encode(errors="surrogatepass"), {"access_token": list(tokens)}))
+
+
+def _said(party: str) -> str:
+    return f"the {party}" if party != CLEAR else "an address in plain HTTP"

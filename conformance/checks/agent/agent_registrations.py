@@ -1,0 +1,158 @@
+"""Which grants an agent registers for, and what its registration does not carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gateproof.conformance.checks.agent._scenes import (
+    CLIENT_REJECTED,
+    NO_CLIENT,
+    REGISTRATION_REFUSED,
+    recovered,
+)
+from gateproof.conformance.kit.agent.agent import Agents, all_in_time, end_tokens, ended, in_time, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.kit.agent.world import SECOND, Heard
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+GRANT = "authorization_code"
+FORBIDDEN_GRANTS = frozenset({"implicit", "password", "client_credentials"})
+FORBIDDEN_RESPONSES = frozenset({"token", "id_token"})
+_KNOWN_GRANTS = {GRANT, "refresh_token", *FORBIDDEN_GRANTS}
+# Proxy clients use client_credentials at the same token endpoint, so a gateway may well list it.
+_ALL_GRANTS = [GRANT, "refresh_token", "client_credentials", "implicit", "password"]
+_ALL_RESPONSES = ["code", "token", "id_token", "code id_token", "code token"]
+# Where no grants are listed, RFC 8414 has authorization_code and implicit.
+DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
+    "lists every grant": {"grant_types_supported": _ALL_GRANTS, "response_types_supported": _ALL_RESPONSES},
+    "lists no grant": {"grant_types_supported": None},
+}
+
+
+@check("AGENT-17")
+def registration_names_the_code_grant_alone(agents: Agents) -> None:
+    """What the normal runs register is for authorization codes, and no header authenticates it."""
+    calls = [each for run in agents.runs() for each in run.calls(Endpoint.REGISTRATION)]
+    _registered(calls, "the normal run")
+
+    _are_right(calls)
+
+
+@check("AGENT-17", cases=tuple(DOCUMENTS))
+def registration_goes_by_no_list_of_the_document(agents: Agents, case: str) -> None:
+    """A gateway lists what it has for all its clients: an agent registers the grant of agents."""
+    works(agents.normal())
+    install = agents.install()
+    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=DOCUMENTS[case]))
+    run = ended(install.launch(f"a run with a document that {case}"))
+    calls = run.calls(Endpoint.REGISTRATION)
+    if not calls:
+        raise LeftOut("the agent goes by what the document lists, and makes no registration here")
+
+    _are_right(calls)
+
+
+@check("AGENT-17", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
+def registration_after_a_failure_names_the_same_grants(agents: Agents, case: str) -> None:
+    """A registration that failed is no reason to ask for another grant, or to authenticate the next one."""
+    works(agents.normal())
+    install = recovered(agents, case)
+    all_in_time(install.runs[:1])
+    runs = in_time(install.runs)
+    calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
+    require.that(bool(calls), runs[0].what, expected="a registration", got="none")
+
+    _are_right(calls)
+    all_in_time(install.runs)
+
+
+@check("AGENT-17")
+def registration_at_another_gateway_carries_no_token(agents: Agents) -> None:
+    """An install that has a token registers at a second gateway: the token is no part of that."""
+    works(agents.normal())
+    install = agents.install()
+    second = install.world.add_second_gateway()
+    works(install.launch("a run that gets a token at the first gateway"))
+    end_tokens(install.world)
+    install.world.service.servers[:] = [second.site.authorization_server]
+    run: Run = ended(install.launch("a run after the service has moved to another gateway"))
+    calls = run.calls(Endpoint.REGISTRATION, party=SECOND)
+    if not calls:
+        raise LeftOut("the agent does not register at the gateway to which the service has moved")
+
+    _are_right(calls)
+
+
+def _registered(calls: list[Heard], what: str) -> None:
+    accepted = [each for each in calls if each.call.status == 201]
+    require.that(bool(accepted), what, expected="a registration that brings a client", got="none")
+
+
+def _are_right(calls: Iterable[Heard]) -> None:
+    for each in calls:
+        record = each.call.json()
+        require.that(
+            isinstance(record, dict),
+            "the body of the registration",
+            expected="a JSON object",
+            got="something else",
+            exchange=each.exchange(),
+        )
+        _names_the_code_grant(each, record)
+        _names_no_token(each, record)
+        _is_not_authenticated(each)
+
+
+def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
+    """A member that is left out, or null, leaves the choice to the gateway."""
+    if record.get("grant_types") is None:
+        observe(grant_types="left out")
+        return
+    grants = _words(record["grant_types"])
+    observe(other_grants=", ".join(sorted(set(grants) - _KNOWN_GRANTS)) or "none")
+    wrong = [grant for grant in grants if grant.lower() in FORBIDDEN_GRANTS]
+    expect.that(
+        GRANT in grants and not wrong,
+        "grant_types of the registration",
+        expected=f"{GRANT}, and none of {', '.join(sorted(FORBIDDEN_GRANTS))}",
+        got=", ".join(grants) or "no grant",
+        exchange=each.exchange(),
+    )
+
+
+def _names_no_token(each: Heard, record: Mapping[str, Any]) -> None:
+    """Words of one response type are separated by spaces: `code id_token` names an ID token as well."""
+    if record.get("response_types") is None:
+        observe(response_types="left out")
+        return
+    words = [word for kind in _listed(record["response_types"]) for word in kind.split()]
+    expect.that(
+        FORBIDDEN_RESPONSES.isdisjoint(words),
+        "response_types of the registration",
+        expected="none with token or id_token in it",
+        got=", ".join(_listed(record["response_types"])),
+        exchange=each.exchange(),
+    )
+
+
+def _is_not_authenticated(each: Heard) -> None:
+    headers = each.call.headers_named("authorization")
+    expect.that(
+        not headers,
+        "the registration's headers",
+        expected="no Authorization header",
+        got=", ".join(header.partition(" ")[0] or "an empty one" for header in headers),
+        exchange=each.exchange(),
+    )
+
+
+def _listed(value: Any) -> list[str]:
+    """The members of a list, as text; a string is read as if it stood in a list alone."""
+    return [str(member) for member in (value if isinstance(value, list) else [value])]
+
+
+def _words(value: Any) -> list[str]:
+    return [word for member in _listed(value) for word in member.replace(",", " ").split()]

@@ -1,0 +1,115 @@
+"""Every operation of an MCP server is behind the challenge, and not the configured one alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gateproof.conformance.checks.service._spoilt import USER
+from gateproof.conformance.kit.service.mcp_operations import (
+    ABOUT_ARGUMENTS,
+    METHODS,
+    Ask,
+    asks_for,
+    says_that_there_is_none,
+)
+from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
+from gateproof.conformance.kit.service.service import Service, challenged, served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, NotApplicable, expect
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.keys import new_key, signed
+
+CHALLENGE = "the challenge: 401 with WWW-Authenticate: Bearer and resource_metadata"
+# Who comes from outside of a session may be told so first.
+OUTSIDE = frozenset({400, 404})
+
+
+def _forged(world: ServiceWorld) -> str:
+    """The user's claims under a stranger's key; redemption would take the token."""
+    gateway = world.gateway
+    token = signed(gateway.claims(USER), new_key(gateway.algorithm), kid=gateway.core_key.kid)
+    gateway.let_redeem(token, USER)
+    return token
+
+
+UNACCEPTABLE: Mapping[str, Callable[[ServiceWorld], str | None]] = {
+    "without a token": lambda _: None,
+    "with a token that is no JWT": lambda _: "garbage",
+    "with a forged token": _forged,
+}
+
+
+@check("CHAL-10", cases=METHODS)
+def operation_in_a_session_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
+    """In a session that a good token began, every operation asks for the token anew."""
+    session, token = begun(service, world)
+
+    _get_the_challenge(session, asks_for(case, session, token), world, is_outside=False)
+
+
+@check("CHAL-10", cases=METHODS)
+def operation_outside_of_a_session_gets_the_challenge(
+    service: Service, world: ServiceWorld, case: str
+) -> None:
+    """Outside of every session, no operation is carried out for somebody without a good token."""
+    session, token = begun(service, world)
+
+    asks = asks_for(case, session, token)
+    _get_the_challenge(session.without_a_name(), asks, world, is_outside=True)
+
+
+def begun(service: Service, world: ServiceWorld) -> tuple[ServiceSession, str]:
+    """A session of an MCP server in which the user has been shown the orders, and the token of that."""
+    if service.operation.kind != "mcp":
+        raise NotApplicable("the operation is no MCP tool")
+    token = world.gateway.access_token(USER)
+    session = session_of(service, token)
+    served(session.call(token), world.gateway.orders_of(USER))
+    return session, token
+
+
+def _get_the_challenge(
+    session: ServiceSession, asks: list[Ask], world: ServiceWorld, *, is_outside: bool
+) -> None:
+    """Each of these requests is made without a token, and with tokens that are not acceptable."""
+    said_nothing: list[str] = []
+    where = "outside of a session" if is_outside else "in a session that a good token began"
+    for how, token in ((how, make(world)) for how, make in UNACCEPTABLE.items()):
+        for ask in asks:
+            answer = session.ask(ask.method, ask.params, token)
+            if answer.status == 401:
+                challenged(answer)
+            elif _is_about_arguments(ask, answer) and not _may_say_so(ask, answer, is_outside=is_outside):
+                said_nothing.append(answer.step)
+            else:
+                expect.that(
+                    _may_say_so(ask, answer, is_outside=is_outside),
+                    f"{answer.step} {how}, {where}",
+                    expected=CHALLENGE,
+                    got=f"{answer.outcome()}{_with_what(answer)}",
+                    exchange=answer,
+                )
+    if said_nothing:
+        named = ", ".join(dict.fromkeys(said_nothing))
+        raise LeftOut(f"{named}: the server looks at the arguments first, which says nothing of the token")
+
+
+def _may_say_so(ask: Ask, answer: Exchange, *, is_outside: bool) -> bool:
+    """Whoever asks for what there is not may be told that, and whoever is in no session, too."""
+    return (not ask.is_there and says_that_there_is_none(answer)) or (is_outside and answer.status in OUTSIDE)
+
+
+def _is_about_arguments(ask: Ask, answer: Exchange) -> bool:
+    """A JSON-RPC error about the arguments, or the error of a tool whose arguments were made up."""
+    if mcp.error_code(answer) in ABOUT_ARGUMENTS:
+        return True
+    return ask.made_up and ask.method == "tools/call" and mcp.result_of(answer).get("isError") is True
+
+
+def _with_what(answer: Exchange) -> str:
+    if mcp.result_of(answer):
+        return " with a result"
+    code = mcp.error_code(answer)
+    return f" with the JSON-RPC error {code}" if code is not None else ""

@@ -1,0 +1,106 @@
+"""What an MCP client sends beside its operations: the challenge comes there as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gateproof.conformance.checks.service.chal_operations import CHALLENGE, OUTSIDE, begun
+from gateproof.conformance.kit.service.mcp_session import ServiceSession
+from gateproof.conformance.kit.service.service import Service, challenged
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange
+
+_NOT_ALLOWED = 405
+_NOTIFICATIONS = ("notifications/initialized", "notifications/cancelled")
+
+
+def _ping(session: ServiceSession, token: str | None) -> Exchange:
+    return session.ask("ping", {}, token)
+
+
+def _stream(session: ServiceSession, token: str | None) -> Exchange:
+    return session.listen_while(token, lambda: None)
+
+
+def _ending(session: ServiceSession, token: str | None) -> Exchange:
+    return session.end(token)
+
+
+# What a server need not have: it says so by 405 to whoever has a good token, too.
+NOT_NEEDED: Mapping[str, Callable[[ServiceSession, str | None], Exchange]] = {
+    "stream": _stream,
+    "end-of-a-session": _ending,
+}
+
+
+@check("CHAL-11")
+def initialize_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
+    """A session begins with a token, or it does not begin."""
+    session, _ = begun(service, world)
+
+    _gets_it(service.wire.send("operation: initialize", mcp.hello(session.url, ())), tells_of_sessions=False)
+
+
+@check("CHAL-11")
+def ping_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
+    """Whether the server is alive is answered to whoever has a token."""
+    session, token = begun(service, world)
+    answer = _ping(session, token)
+    require.that(
+        answer.status is not None and 200 <= answer.status < 300,
+        "ping with a good token, in its session",
+        expected="success",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+    _gets_it(_ping(session.without_a_name(), None))
+
+
+@check("CHAL-11", cases=_NOTIFICATIONS)
+def notification_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
+    """A notification has no answer of its own, and is a request over HTTP like any."""
+    session, _ = begun(service, world)
+    message = {"jsonrpc": "2.0", "method": case}
+    params = {"params": {"requestId": "nobodys"}} if case.endswith("cancelled") else {}
+    posted = session.without_a_name().posted(None, {**message, **params})
+
+    _gets_it(service.wire.send(f"operation: {case}", posted))
+
+
+@check("CHAL-11", cases=NOT_NEEDED)
+def request_without_a_body_gets_the_challenge(
+    service: Service, world: ServiceWorld, case: Callable[[ServiceSession, str | None], Exchange]
+) -> None:
+    """Listening and ending a session need a token, also where no session is named."""
+    session, token = begun(service, world)
+    answer = case(session.without_a_name(), None)
+    if answer.status == _NOT_ALLOWED:
+        with_token = case(session, token)
+        expect.that(
+            with_token.status == _NOT_ALLOWED,
+            f"{answer.step} without a token, outside of a session",
+            expected=f"{CHALLENGE}, since a good token is answered {with_token.outcome()}",
+            got=answer.outcome(),
+            exchange=answer,
+        )
+        return
+
+    _gets_it(answer)
+
+
+def _gets_it(answer: Exchange, *, tells_of_sessions: bool = True) -> None:
+    """The challenge; or the answer that there is no session here, which some servers look for first."""
+    if answer.status == 401:
+        challenged(answer)
+        return
+    expect.that(
+        tells_of_sessions and answer.status in OUTSIDE,
+        f"{answer.step} without a token, outside of a session",
+        expected=CHALLENGE,
+        got=answer.outcome(),
+        exchange=answer,
+    )

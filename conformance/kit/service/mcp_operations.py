@@ -1,0 +1,146 @@
+"""What an MCP server can be asked for, as well-formed requests, and whether it has what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateproof.conformance.kit.service.mcp_session import ServiceSession
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange
+
+# Each method, by the name of a case.
+METHODS: Mapping[str, str] = {
+    "tools-list": "tools/list",
+    "tools-call": "tools/call",
+    "resources-list": "resources/list",
+    "resources-read": "resources/read",
+    "prompts-list": "prompts/list",
+    "prompts-get": "prompts/get",
+    "completion-complete": "completion/complete",
+}
+NO_SUCH_METHOD = -32601
+# Invalid parameters, and a resource that there is not: both are about what was asked for.
+ABOUT_ARGUMENTS = frozenset({-32602, -32002})
+WITHOUT_THE_METHOD = frozenset({400, 404, 405})
+_MOST = 3
+_NOBODYS = "gateproof"
+_BY_TYPE: Mapping[str, Any] = {
+    "string": "x",
+    "integer": 1,
+    "number": 1,
+    "boolean": False,
+    "array": [],
+    "object": {},
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ask:
+    """One request; `is_there` says whether the server has what it asks for.
+
+    What was `made_up` by the harness may be wrong in its arguments.
+    """
+
+    method: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    is_there: bool
+    made_up: bool = False
+
+
+def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
+    """What to ask for by this method; what there is, is listed with a good token.
+
+    No tool is called here: what another tool than the configured one does is not known.
+    """
+    kind = method.partition("/")[0]
+    if kind == "completion":
+        return [_completion(session, token)]
+    member = kind
+    listed = session.ask(f"{kind}/list", {}, token)
+    has_list = offers(listed)
+    entries = _entries(mcp.result_of(listed).get(member))
+    match method:
+        case "tools/call":
+            return _tool_calls(session, entries)
+        case "resources/read":
+            uris = [entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)][:_MOST]
+            found = [Ask(method=method, params={"uri": uri}, is_there=True) for uri in uris]
+            nobodys = {"uri": f"file:///{_NOBODYS}"}
+            return found or [Ask(method=method, params=nobodys, is_there=False, made_up=True)]
+        case "prompts/get":
+            found = [_prompt(entry) for entry in entries if isinstance(entry.get("name"), str)][:_MOST]
+            return found or [Ask(method=method, params={"name": _NOBODYS}, is_there=False, made_up=True)]
+        case _:
+            return [Ask(method=method, is_there=has_list)]
+
+
+def offers(answer: Exchange) -> bool:
+    """Whether the server has the method of this request, which came with a good token."""
+    if mcp.result_of(answer):
+        return True
+    if says_that_there_is_none(answer):
+        return False
+    raise LeftOut(f"with a good token, {answer.step} is answered {answer.outcome()} without a result")
+
+
+def says_that_there_is_none(answer: Exchange) -> bool:
+    """The server has no such method, or nothing at this place."""
+    return answer.status in WITHOUT_THE_METHOD or mcp.error_code(answer) == NO_SUCH_METHOD
+
+
+def _completion(session: ServiceSession, token: str) -> Ask:
+    """The completion of an argument of the first prompt, or of one that there is not."""
+    listed = session.ask("prompts/list", {}, token)
+    prompt = next(iter(_entries(mcp.result_of(listed).get("prompts"))), {})
+    argument = next(iter(_entries(prompt.get("arguments"))), {})
+    ref = {"type": "ref/prompt", "name": str(prompt.get("name", _NOBODYS))}
+    params = {"ref": ref, "argument": {"name": str(argument.get("name", "x")), "value": ""}}
+    answer = session.ask("completion/complete", params, token)
+    is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
+    return Ask(method="completion/complete", params=params, is_there=is_there, made_up=not prompt)
+
+
+def _tool_calls(session: ServiceSession, tools: Sequence[Mapping[str, Any]]) -> list[Ask]:
+    """The configured tool with its arguments, and some others with the ones that their schemas require."""
+    asked = session.service.operation
+    own = Ask(method="tools/call", params=mcp.called(asked.tool or "", asked.arguments), is_there=True)
+    others = [tool for tool in tools if isinstance(tool.get("name"), str) and tool["name"] != asked.tool]
+    return [own, *map(_tool_call, others[:_MOST])]
+
+
+def _tool_call(tool: Mapping[str, Any]) -> Ask:
+    arguments = _arguments(tool.get("inputSchema"))
+    params = mcp.called(tool["name"], arguments)
+    return Ask(method="tools/call", params=params, is_there=True, made_up=bool(arguments))
+
+
+def _prompt(entry: Mapping[str, Any]) -> Ask:
+    needed = [each for each in _entries(entry.get("arguments")) if each.get("required") is True]
+    arguments = {str(each.get("name")): "x" for each in needed}
+    params = {"name": entry["name"], **({"arguments": arguments} if arguments else {})}
+    return Ask(method="prompts/get", params=params, is_there=True, made_up=bool(arguments))
+
+
+def _arguments(schema: Any) -> dict[str, Any]:
+    """A value of the right type for each property that the schema requires."""
+    members = schema if isinstance(schema, dict) else {}
+    required, properties = members.get("required"), members.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
+    return {name: _value(known.get(name)) for name in names}
+
+
+def _value(schema: Any) -> Any:
+    members = schema if isinstance(schema, dict) else {}
+    choices = members.get("enum")
+    if isinstance(choices, list) and choices:
+        return choices[0]
+    kind = members.get("type")
+    return _BY_TYPE.get(kind, "x") if isinstance(kind, str) else "x"
+
+
+def _entries(listed: Any) -> list[dict[str, Any]]:
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []

@@ -1,0 +1,174 @@
+"""Agents that bring the access token to another origin than the service's."""
+
+from __future__ import annotations
+
+import json
+import os
+import ssl
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation
+from gateproof.reference.agent.policy.authorization import Attempt
+from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.settings import Settings
+from gateproof.reference.agent.wire import Answer, Outgoing, form, redirected
+from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stored_state import marker
+
+_LASTING = 308
+
+
+def following_where(may_follow: Callable[[Outgoing, Answer, str], bool]) -> dict[str, Any]:
+    """A redirect of a call with a token is followed with all that was sent, where this says so."""
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        url = redirected(asked, answer)
+        if url is None or "Authorization" not in asked.headers or not may_follow(asked, answer, url):
+            return None
+        return replace(asked, url=without_user_info(url))
+
+    return {"followed": followed}
+
+
+def without_user_info(url: str) -> str:
+    """Where a client connects to."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def on_one_host(asked: Outgoing, _answer: Answer, url: str) -> bool:
+    """The host is compared, and the port is not."""
+    return urlsplit(url).hostname == urlsplit(asked.url).hostname
+
+
+def begins_alike(_asked: Outgoing, _answer: Answer, url: str) -> bool:
+    """The address is compared as text, and only its beginning."""
+    return url.startswith(os.environ["GATEPROOF_SERVICE_URL"].rstrip("/"))
+
+
+def is_a_path(_asked: Outgoing, answer: Answer, _url: str) -> bool:
+    """What begins with a slash is taken for a path of the same host."""
+    return answer.headers_named("location")[0].startswith("/")
+
+
+def after_the_first_hop(asked: Outgoing, _answer: Answer, url: str) -> bool:
+    """The origin is compared at the first redirect alone."""
+    return not asked.url.endswith("/orders") or urlsplit(url)[:2] == urlsplit(asked.url)[:2]
+
+
+def once_kept(_asked: Outgoing, _answer: Answer, _url: str) -> bool:
+    """Where an install has a token, the service may send it anywhere."""
+    return been_authorized.get("before", False)
+
+
+been_authorized: dict[str, bool] = {}
+
+
+def noting_what_is_kept(run: Callable[[], int]) -> int:
+    been_authorized["before"] = marker("tokens.json").exists()
+    return run()
+
+
+def kept_token() -> str | None:
+    kept = marker("tokens.json")
+    found = list(json.loads(kept.read_text()).values()) if kept.exists() else []
+    return str(found[0]["access_token"]) if found else None
+
+
+def asked_with_the_token(server: str) -> str:
+    """A client that adds its token to every request asks the gateway for its document with it, too."""
+    url, token = discovery.discovery_url(server), kept_token()
+    if token is not None:
+        trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
+        headers = operation.bearer({"access_token": token})
+        with suppress(OSError):
+            urlopen(Request(url, headers=headers), context=trust, timeout=10).close()  # noqa: S310
+    return url
+
+
+def exchanged_with_the_token(facts: ExchangeFacts) -> Outgoing:
+    asked, token = exchange.token_request(facts), kept_token()
+    own = operation.bearer({"access_token": token}) if token is not None else {}
+    return replace(asked, headers={**asked.headers, **own})
+
+
+def with_a_hint(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+    """The token that was kept is taken for the ID token that tells the gateway who the user is."""
+    whole, token = authorization.authorization_parameters(settings, client, attempt), kept_token()
+    return whole | ({"id_token_hint": token} if token is not None else {})
+
+
+def introspected(unhelpful: int) -> dict[str, Any]:
+    """Where the service is of no help, the gateway is asked what is wrong with the token."""
+    endpoint: list[str] = []
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "exchange":
+            endpoint[:] = [f"{facts['facts'].endpoints.token}/introspect"]
+
+    def operate(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, given)
+        if answer.status == unhelpful and given and endpoint:
+            ask(form(endpoint[0], {"token": given["Authorization"].removeprefix("Bearer ")}))
+        return answer
+
+    return {"told": told, "operate": operate}
+
+
+DEFECTS = (
+    defect(
+        "token-to-another-port (AGENT-18): A redirect to another port of the service's host is followed with "
+        "the token.",
+        **following_where(on_one_host),
+    ),
+    defect(
+        "token-where-the-address-begins-alike (AGENT-18): A redirect is followed with the token where the "
+        "address begins as the service's does.",
+        **following_where(begins_alike),
+    ),
+    defect(
+        "token-where-the-redirect-has-no-scheme (AGENT-18): A redirect that begins with a slash is followed "
+        "with the token.",
+        **following_where(is_a_path),
+    ),
+    defect(
+        "token-at-the-second-redirect (AGENT-18): The origin is compared at the first redirect, and not at "
+        "the next.",
+        **following_where(after_the_first_hop),
+    ),
+    defect(
+        "token-by-308-alone (AGENT-18): A 308 is followed with the token, and no other redirect.",
+        **following_where(lambda _asked, answer, _url: answer.status == _LASTING),
+    ),
+    defect(
+        "kept-token-redirected (AGENT-18): A redirect is followed with the token once an install has one.",
+        around=noting_what_is_kept,
+        **following_where(once_kept),
+    ),
+    defect(
+        "discovery-with-the-kept-token (AGENT-18 AGENT-13): A kept token goes along when the gateway's "
+        "document is asked for.",
+        discovery_url=asked_with_the_token,
+    ),
+    defect(
+        "exchange-with-the-kept-token (AGENT-18 AGENT-13): A kept token goes along with the exchange.",
+        token_request=exchanged_with_the_token,
+    ),
+    defect(
+        "kept-token-as-a-hint (AGENT-18): A kept access token stands as id_token_hint in the address that "
+        "the browser opens.",
+        authorization_parameters=with_a_hint,
+    ),
+    defect(
+        "token-introspected-where-it-is-forbidden (AGENT-18): Where the service forbids the call, the "
+        "gateway is shown the token.",
+        **introspected(403),
+    ),
+)

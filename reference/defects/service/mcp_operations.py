@@ -1,0 +1,239 @@
+"""MCP services that guard one operation and not the others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import jwt
+
+from gateproof.reference.defects.service.mcp import method_of
+from gateproof.reference.defects.service.row import mcp_defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import PROTOCOLS, SESSION, TOOL
+
+JSON = (("content-type", "application/json"),)
+HOURS = {
+    "name": "store_hours",
+    "description": "Says when the store is open.",
+    "inputSchema": {"type": "object", "properties": {"day": {"type": "string"}}, "required": ["day"]},
+}
+_URI = "store://hours"
+_TEXT = "from nine to five"
+_RESULTS: Mapping[str, dict[str, Any]] = {
+    "tools/list": {"tools": [TOOL]},
+    "resources/list": {"resources": [{"uri": _URI, "name": "hours"}]},
+    "resources/read": {"contents": [{"uri": _URI, "mimeType": "text/plain", "text": _TEXT}]},
+    "prompts/list": {"prompts": [{"name": "plan", "arguments": [{"name": "day", "required": True}]}]},
+    "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": _TEXT}}]},
+    "completion/complete": {"completion": {"values": ["monday"], "hasMore": False}},
+}
+Change = Callable[[Asked, Answered, Backend], Answered]
+
+
+def given(asked: Asked, result: dict[str, Any]) -> Answered:
+    body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
+    return Answered(status=200, headers=JSON, body=body.encode())
+
+
+def failed(asked: Asked, code: int, status: int = 200) -> Answered:
+    error = {"code": code, "message": "no"}
+    body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "error": error})
+    return Answered(status=status, headers=JSON, body=body.encode())
+
+
+def result_of(asked: Asked, more: bool) -> dict[str, Any] | None:
+    """What a server says that has `more` than the reference, to whoever may ask."""
+    method = method_of(asked)
+    if method == "tools/list":
+        return {"tools": [TOOL, HOURS]} if more else _RESULTS[method]
+    if method == "tools/call":
+        params = json.loads(asked.body).get("params")
+        called = params.get("name") if isinstance(params, dict) else None
+        text = {"content": [{"type": "text", "text": _TEXT}], "isError": False}
+        return text if more and called == HOURS["name"] else None
+    return _RESULTS.get(method) if more else None
+
+
+def having_more(asked: Asked, answered: Answered) -> Answered:
+    """There is more to ask for, behind the same guard."""
+    result = result_of(asked, more=True) if asked.path == "/mcp" and answered.status == 200 else None
+    return given(asked, result) if result is not None else answered
+
+
+def open_to(may: Callable[[Asked], bool], *methods: str, more: bool = True) -> dict[str, Any]:
+    """These methods are for everybody who comes like this; all others are behind the guard."""
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if more:
+            answered = having_more(asked, answered)
+        is_open = asked.path == "/mcp" and answered.status == 401 and method_of(asked) in methods
+        result = result_of(asked, more) if is_open and may(asked) else None
+        return given(asked, result) if result is not None else answered
+
+    return {"around": meddling(change)}
+
+
+def anybody(_asked: Asked) -> bool:
+    return True
+
+
+def nobody(asked: Asked) -> bool:
+    """Whoever brings no token at all."""
+    return "authorization" not in asked.headers
+
+
+def in_a_session(asked: Asked) -> bool:
+    return SESSION in asked.headers
+
+
+def with_a_readable_token(asked: Asked) -> bool:
+    """The token is decoded, and nobody looks who has signed it."""
+    try:
+        jwt.decode(
+            asked.headers.get("authorization", "").removeprefix("Bearer "),
+            options={"verify_signature": False},
+        )
+    except jwt.InvalidTokenError:
+        return False
+    return True
+
+
+def refusing(otherwise: Callable[[Asked, Answered], Answered]) -> dict[str, Any]:
+    """Operations but the tool's call are refused in another way."""
+    others = set(_RESULTS)
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        is_other = asked.path == "/mcp" and answered.status == 401 and method_of(asked) in others
+        return otherwise(asked, answered) if is_other else answered
+
+    return {"around": meddling(change)}
+
+
+def without_the_challenge(_asked: Asked, answered: Answered) -> Answered:
+    kept = tuple(pair for pair in answered.headers if pair[0] != "www-authenticate")
+    return replace(answered, headers=kept)
+
+
+def unchallenged(way: Callable[[Asked], bool], answer: Callable[[Asked], Answered]) -> dict[str, Any]:
+    """Whoever comes this way without a token gets this answer."""
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        mine = asked.path == "/mcp" and nobody(asked) and SESSION not in asked.headers
+        return answer(asked) if mine and answered.status == 401 and way(asked) else answered
+
+    return {"around": meddling(change)}
+
+
+def begun(asked: Asked) -> Answered:
+    result = {
+        "protocolVersion": PROTOCOLS[0],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "reference service", "version": "1"},
+    }
+    return given(asked, result).with_header(SESSION, "of-nobody")
+
+
+def streaming(_asked: Asked) -> Answered:
+    return Answered(status=200, headers=(("content-type", "text/event-stream"),), body=b": welcome\n\n")
+
+
+def streams_for_some(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Whoever has a token may listen, and everybody else is told that nobody can."""
+    if asked.path != "/mcp" or asked.method != "GET":
+        return answered
+    return Answered(status=405, headers=(), body=b"") if answered.status == 401 else streaming(asked)
+
+
+DEFECTS = (
+    mcp_defect(
+        "tools-listed-for-everybody (CHAL-10): The list of tools needs no token.",
+        **open_to(anybody, "tools/list", more=False),
+    ),
+    mcp_defect(
+        "tools-listed-in-a-session (CHAL-10): In a session, the list of tools needs no token.",
+        **open_to(in_a_session, "tools/list", more=False),
+    ),
+    mcp_defect(
+        "tools-listed-for-readable-tokens (CHAL-10): For the list of tools, nobody looks who has signed the "
+        "token.",
+        **open_to(with_a_readable_token, "tools/list", more=False),
+    ),
+    mcp_defect(
+        "other-tool-for-everybody (CHAL-10): The guard is in the tool that shows orders, and another tool "
+        "has none.",
+        **open_to(anybody, "tools/call"),
+    ),
+    mcp_defect(
+        "resources-listed-for-everybody (CHAL-10): The list of resources needs no token.",
+        **open_to(nobody, "resources/list"),
+    ),
+    mcp_defect(
+        "resource-read-by-everybody (CHAL-10): Reading a resource needs no token.",
+        **open_to(nobody, "resources/read"),
+    ),
+    mcp_defect(
+        "prompts-listed-for-everybody (CHAL-10): The list of prompts needs no token.",
+        **open_to(nobody, "prompts/list"),
+    ),
+    mcp_defect(
+        "prompt-got-by-everybody (CHAL-10): A prompt is given to whoever asks for it by its name.",
+        **open_to(anybody, "prompts/get"),
+    ),
+    mcp_defect(
+        "completion-for-everybody (CHAL-10): Arguments are completed for everybody.",
+        **open_to(nobody, "completion/complete"),
+    ),
+    mcp_defect(
+        "other-operations-forbidden (CHAL-10): Operations but the tool's call are answered 403 without a "
+        "good token.",
+        **refusing(lambda _asked, answered: replace(answered, status=403)),
+    ),
+    mcp_defect(
+        "other-operations-refused-in-json-rpc (CHAL-10): Operations but the tool's call are answered 200 and "
+        "a JSON-RPC error without a good token.",
+        **refusing(lambda asked, _answered: failed(asked, -32001)),
+    ),
+    mcp_defect(
+        "other-operations-without-the-challenge (CHAL-10): Operations but the tool's call are answered 401 "
+        "and no challenge.",
+        **refusing(without_the_challenge),
+    ),
+    mcp_defect(
+        "other-operations-hidden (CHAL-10): Without a good token, operations but the tool's call are said "
+        "not to exist.",
+        **refusing(lambda asked, _answered: failed(asked, -32601)),
+    ),
+    mcp_defect(
+        "initialize-for-everybody (CHAL-11): A session begins without a token.",
+        **unchallenged(lambda asked: method_of(asked) == "initialize", begun),
+    ),
+    mcp_defect(
+        "ping-for-everybody (CHAL-11): A ping needs no token.",
+        **unchallenged(lambda asked: method_of(asked) == "ping", lambda asked: given(asked, {})),
+    ),
+    mcp_defect(
+        "notifications-for-everybody (CHAL-11): A notification needs no token.",
+        **unchallenged(
+            lambda asked: method_of(asked).startswith("notifications/"),
+            lambda _: Answered(status=202, headers=(), body=b""),
+        ),
+    ),
+    mcp_defect(
+        "stream-without-a-session (CHAL-11): Whoever names no session may listen without a token.",
+        **unchallenged(lambda asked: asked.method == "GET", streaming),
+    ),
+    mcp_defect(
+        "stream-denied-to-strangers (CHAL-11): Without a token, a stream that there is is said not to exist.",
+        around=meddling(streams_for_some),
+    ),
+    mcp_defect(
+        "end-without-a-session (CHAL-11): A DELETE that names no session needs no token.",
+        **unchallenged(
+            lambda asked: asked.method == "DELETE", lambda _: Answered(status=204, headers=(), body=b"")
+        ),
+    ),
+)
