@@ -31,7 +31,7 @@ COUNTS = {
     "CHAL": 11,
     "SERVE": 2,
     "BACK": 12,
-    "AGENT": 18,
+    "AGENT": 19,
     "ROBUST": 4,
     "INTEROP": 2,
 }

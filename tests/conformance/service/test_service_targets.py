@@ -29,6 +29,7 @@ HERE, ROOT = Path(__file__).parent, Path(__file__).parents[3]
 # `make services` asks every rule; a test asks a walk through an operation, and what takes no time-outs.
 WHOLE = "GATEPROOF_WHOLE" in os.environ
 WALK = ("META-0*", "CHAL-0[1235689]", "SERVE-01", "BACK-0[1245]", "SECRET-0[234]")
+OF_MCP = "CHAL-1[01]"
 BY_HAND = ("META-0[123]", "CHAL-0[126]", "SERVE-01", "BACK-0[14]", "SECRET-02")
 SECRET = "PROXY_1_SECRET"
 
@@ -94,6 +95,18 @@ def written(folder: Path, *lines: str) -> Path:
 
 def heading(url: str) -> str:
     return f'[target]\nrole = "service"\nname = "orders"\nservice_url = "{url}"'
+
+
+def launching(stranger: Stranger, folder: Path) -> Path:
+    """A target file whose service gateproof launches."""
+    url = f"https://127.0.0.1:{free_ports(1)[0]}"
+    return written(
+        folder,
+        heading(url),
+        f'metadata_url = "{url}{stranger.metadata_path}"',
+        f"[launch]\ncommand = {json.dumps(stranger.command)}",
+        operation(stranger),
+    )
 
 
 def operation(stranger: Stranger) -> str:
@@ -171,20 +184,26 @@ def test_reference_is_conformant(operation: Any, tmp_path: Path) -> None:
     assert {rule.verdict.value for rule in result.rules} == {"passed", "observed"}, verdicts(result)
 
 
+def test_operations_of_mcp_are_no_matter_of_a_service_over_http(tmp_path: Path) -> None:
+    result = judged(embedded_reference("service", "http"), tmp_path, OF_MCP)
+
+    assert {verdict for verdict, _ in verdicts(result).values()} == {"not-applicable"}
+    assert len(result.rules) == 2
+
+
 @pytest.mark.parametrize("stranger", STRANGE)
 def test_service_that_is_launched_is_conformant(stranger: Stranger, tmp_path: Path) -> None:
-    url = f"https://127.0.0.1:{free_ports(1)[0]}"
-    file = written(
-        tmp_path,
-        heading(url),
-        f'metadata_url = "{url}{stranger.metadata_path}"',
-        f"[launch]\ncommand = {json.dumps(stranger.command)}",
-        operation(stranger),
-    )
-
-    result = judged(load(file), tmp_path, *(() if WHOLE else WALK))
+    result = judged(load(launching(stranger, tmp_path)), tmp_path, *(() if WHOLE else WALK))
 
     assert result.verdict.value == "conformant", verdicts(result)
+
+
+@pytest.mark.needs("mcp-sdk")
+def test_operations_of_the_mcp_sdk_get_the_challenge(tmp_path: Path) -> None:
+    result = judged(load(launching(STRANGERS["mcp-sdk"], tmp_path)), tmp_path, OF_MCP)
+
+    assert verdicts(result) == {}
+    assert len(result.rules) == 2
 
 
 @pytest.mark.parametrize("stranger", STRANGE)
