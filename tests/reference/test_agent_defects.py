@@ -14,9 +14,8 @@ from gateproof.reference.variants.agent import VARIANTS
 HONEST = Policies()
 
 
-def test_names_are_unique_and_many() -> None:
-    assert len(DEFECTS) == sum(map(len, FAMILIES)) >= 40
-    assert len(VARIANTS) >= 15
+def test_names_are_unique() -> None:
+    assert len(DEFECTS) == sum(map(len, FAMILIES))
 
 
 @pytest.mark.parametrize("name", list(DEFECTS))
