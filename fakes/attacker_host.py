@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ssl
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
+from http.server import BaseHTTPRequestHandler
+
+from gateproof.fakes.loopback import LoopbackServer
 
 MOST_OCTETS = 1024 * 1024
 
@@ -26,33 +24,13 @@ class ReceivedRequest:
         return "\n".join(lines) + self.body.decode("latin-1")
 
 
-class AttackerHost:
+class AttackerHost(LoopbackServer):
     """Listens on loopback inside its `with` block, over TLS if it has a certificate."""
 
     def __init__(self, certificate: tuple[str, str] | None) -> None:
         self.received: list[ReceivedRequest] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        if certificate is not None:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            context.load_cert_chain(*certificate)
-            self._server.socket = context.wrap_socket(
-                self._server.socket, server_side=True, do_handshake_on_connect=False
-            )
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        scheme = "http" if certificate is None else "https"
-        self.url = f"{scheme}://127.0.0.1:{self._server.server_address[1]}/token"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join(5)
-        self._server.server_close()
+        super().__init__(self._handler(), certificate)
+        self.url = f"{self.origin}/token"
 
     def _handler(host) -> type[BaseHTTPRequestHandler]:  # noqa: N805 - `self` is the handler's, inside
         class Handler(BaseHTTPRequestHandler):

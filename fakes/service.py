@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import ssl
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import jwt
+
+from gateproof.fakes.loopback import LoopbackServer
 
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 # Only algorithms with a public key: not "none", and no shared secrets.
@@ -51,31 +50,13 @@ class BrokenUpstream(Exception):
     """The gateway or the merchant failed; the text names the step."""
 
 
-class OperatorService:
+class OperatorService(LoopbackServer):
     """Listens on loopback inside its `with` block."""
 
     def __init__(self, config: ServiceConfig) -> None:
         self._config = config
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(*config.certificate)
-        self._server.socket = context.wrap_socket(
-            self._server.socket, server_side=True, do_handshake_on_connect=False
-        )
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self.url = f"https://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._thread.join(5)
-        self._server.server_close()
+        super().__init__(self._handler(), config.certificate)
+        self.url = self.origin
 
     def metadata(self) -> dict[str, Any]:
         """The protected resource metadata document."""

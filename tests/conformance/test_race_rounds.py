@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from gateproof.conformance.checks import races
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
+from scripts import imported
+
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "races.py"
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("measured_races", BENCHMARK)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-measuring = load()
+measuring = imported("measured_races", BENCHMARK)
 MEASURED: dict[str, list[dict[str, Any]]] = json.loads(measuring.RATES.read_text(encoding="utf-8"))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -12,22 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    pass
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
+from scripts import imported
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("environment", ROOT / "requirements" / "environment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-environment = load()
+environment = imported("environment", ROOT / "requirements" / "environment.py")
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.agent._scenes import HELPLESS, without_help
+from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, ended, works
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import printed
@@ -88,9 +88,9 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
     if redirect.later:
         works(install.launch("a run that gets a token"))
     service, to = install.world.service, redirect.to(install)
-    service.sends_by, service.sends_to = redirect.status, to
+    service.redirect_status, service.redirects_to = redirect.status, to
     if redirect.by_itself:
-        service.sends_to = f"{service.url}/moved"
+        service.redirects_to = f"{service.url}/moved"
         onwards = Answer(status=redirect.status, headers={"location": to})
         service.script.always(Endpoint.ELSEWHERE, onwards)
     run = ended(install.launch(f"a run whose calls are answered with {case}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.checks.service._spoilt import USER
+from gateproof.conformance.checks.service._altered_tokens import USER
 from gateproof.conformance.kit.service.mcp_operations import (
     ABOUT_ARGUMENTS,
     METHODS,

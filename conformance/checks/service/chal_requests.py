@@ -41,7 +41,9 @@ def initialize_without_a_token_gets_the_challenge(service: Service, world: Servi
     """A session begins with a token, or it does not begin."""
     session, _ = begun(service, world)
 
-    _gets_it(service.wire.send("operation: initialize", mcp.hello(session.url, ())), tells_of_sessions=False)
+    _gets_it(
+        service.wire.send("operation: initialize", mcp.initialize(session.url, ())), tells_of_sessions=False
+    )
 
 
 @check("CHAL-11")

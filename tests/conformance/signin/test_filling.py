@@ -127,10 +127,20 @@ def test_each_user_presses_what_they_mean(controls, approving, declining):
     assert [button.text if button else None for button in pressed] == [approving, declining]
 
 
-def test_the_first_form_is_submitted():
-    shown = page("<form><button>Go</button></form><form><input name=user><button>Sign in</button></form>")
+@pytest.mark.parametrize(
+    ("html", "approve"),
+    [
+        ("<form><button>Go</button></form><form><input name=user><button>Sign in</button></form>", True),
+        ("<form><input type=hidden name=x></form>", False),
+        ("<form><input type=hidden name=x></form><form><button>Sign out</button></form>", True),
+    ],
+    ids=["the-first-of-two", "without-a-button", "a-script-would-send-it"],
+)
+def test_the_first_form_is_submitted(html, approve):
+    shown = page(html)
+    form, button = choose_form(shown, approve=approve)
 
-    assert choose_form(shown, approve=True)[0] is shown.forms[0]
+    assert (form, button) == (shown.forms[0], next(iter(shown.forms[0].buttons), None))
 
 
 @pytest.mark.parametrize(
@@ -186,18 +196,6 @@ def test_approve_and_deny_may_be_two_forms():
     for one in (shown, other):
         assert choose_form(one, approve=True)[1].text == "Approve"
         assert choose_form(one, approve=False)[1].text == "Deny"
-
-
-def test_a_form_without_a_button_is_submitted_as_it_is():
-    shown = page("<form><input type=hidden name=x></form>")
-
-    assert choose_form(shown, approve=False) == (shown.forms[0], None)
-
-
-def test_a_form_that_a_script_would_send_goes_before_a_button_for_something_else():
-    shown = page("<form><input type=hidden name=x></form><form><button>Sign out</button></form>")
-
-    assert choose_form(shown, approve=True) == (shown.forms[0], None)
 
 
 def test_nobody_approves_who_means_to_decline():
