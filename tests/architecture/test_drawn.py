@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_generated_parts_are_up_to_date() -> None:
     """The error names the page and the table."""
     command = [sys.executable, "docs/draw.py", "--check"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
