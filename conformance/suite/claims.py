@@ -72,7 +72,7 @@ class Tally:
 
     expected: int = 0
     observed: dict[str, Any] = field(default_factory=dict)
-    beside: dict[str, Any] = field(default_factory=dict)
+    attached: dict[str, Any] = field(default_factory=dict)
     fired: dict[Fault, int] = field(default_factory=dict)
     overlaps: list[bool] = field(default_factory=list)
     replay: dict[str, Any] | None = None
@@ -170,7 +170,7 @@ expect = Verb(Violated)
 
 
 @contextmanager
-def owed() -> Iterator[None]:
+def rule_requires() -> Iterator[None]:
     """Inside this block, a failed `require` is a failure of the rule, not "not-testable"."""
     _TALLY.get().expected += 1
     try:
@@ -186,12 +186,12 @@ def observe(**facts: object) -> None:
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
 
 
-def beside(**documents: object) -> None:
+def attach(**documents: object) -> None:
     """Attaches JSON to the claims that follow; it is shown, redacted, if one of them does not hold."""
-    _TALLY.get().beside.update(documents)
+    _TALLY.get().attached.update(documents)
 
 
-def fired(fault: Fault, times: int) -> None:
+def count_fault(fault: Fault, times: int) -> None:
     """Counts how often a fault took effect; if it never did, the check is an error.
 
     If the target never reached the place of the fault, use `require` or LeftOut instead.

@@ -43,7 +43,7 @@ def another_agent(signed_in: World, alone: IsolatedUser) -> tuple[Attempt, Visit
     nothing.
     """
     seen = len(signed_in.seen())
-    attempt = signed_in.attempt(signed_in.agent(), resource=alone.resource, user=alone.user)
+    attempt = signed_in.attempt(signed_in.agents.new(), resource=alone.resource, user=alone.user)
     visit = signed_in.gateway.visit(attempt, wherever=True)
     merchant = origin(signed_in.merchant_api or "")
     if any(origin(exchange.request.url) == merchant for exchange in signed_in.seen()[seen:]):

@@ -35,6 +35,6 @@ def _may_be_unknown(world: World, resource: Resource) -> bool:
     The token can be from another merchant, or from an earlier run, because a vault may still hold tokens from
     then. In a long campaign, a merchant also forgets its oldest tokens.
     """
-    if resource.merchant_client_id is None or not world.estate.is_own(resource.project_id):
+    if resource.merchant_client_id is None or not world.projects.pool.is_own(resource.project_id):
         return True
     return world.merchant is not None and world.merchant.dropped()["tokens"] > 0

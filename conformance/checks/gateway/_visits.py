@@ -40,7 +40,7 @@ def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
 def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:
     """The user approves this agent in this browser."""
     url = gateway.authorization_url(world.attempt(agent, user=user))
-    visit = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+    visit = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
     require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
     return visit
 
@@ -52,7 +52,7 @@ def keeps_several_sessions(world: World) -> bool:
     seen.
     """
     if world.standing.side_by_side is None:
-        agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
+        agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
         world.standing.side_by_side = again == after < first
     return world.standing.side_by_side

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
@@ -31,7 +31,7 @@ STATES = {
 @check("AUTHZ-01")
 def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> None:
     """A correct request that the user approves redirects the browser with `code` and `state`."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent))
 
     _came_back(visit, agent.redirect_uri)
@@ -40,7 +40,7 @@ def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> Non
 @check("AUTHZ-01")
 def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
     """An agent that a user has already approved gets a code when it authorizes again."""
-    agent = world.agent()
+    agent = world.agents.new()
     for _ in range(2):
         _came_back(gateway.visit(world.attempt(agent)), agent.redirect_uri)
 
@@ -48,7 +48,7 @@ def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-01", needs=["users:2"])
 def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
     """The sign-in of a second user also ends at the redirect URI with code and state."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, user=world.users[1]))
 
     _came_back(visit, agent.redirect_uri)
@@ -57,7 +57,7 @@ def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-01")
 def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
     """For a registered redirect URI with a query, code and state are added to that query."""
-    agent = world.agent_with("https://agent.example/callback?tenant=1")
+    agent = world.agents.new_if_accepted("https://agent.example/callback?tenant=1")
     visit = gateway.visit(world.attempt(agent))
 
     _came_back(visit, "https://agent.example/callback")
@@ -68,7 +68,7 @@ def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
 def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: World) -> None:
     """With several registered redirect URIs, the browser is redirected to the one in the request."""
     asked_for = "https://agent.example/asked-for"
-    agent = world.agent_with("https://agent.example/first", asked_for, "https://agent.example/last")
+    agent = world.agents.new_if_accepted("https://agent.example/first", asked_for, "https://agent.example/last")
     visit = gateway.visit(world.attempt(agent, redirect_uri=asked_for))
 
     _came_back(visit, asked_for)
@@ -97,7 +97,7 @@ def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> 
 @check("AUTHZ-09")
 def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
     """In a Project with the policy `approve`, the first authorization of a new agent gives a code."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent))
 
     code_came(visit, "first authorization")
@@ -106,8 +106,8 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
 def new_project_approves_every_agent(gateway: Gateway, world: World, case: AgentPolicy | None) -> None:
     """A Project created without a policy, or with `approve`, approves a new agent."""
-    project = world.new_project(agent_policy=case)
-    agent = world.agent()
+    project = world.projects.new(agent_policy=case)
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, resource=project.resource))
 
     code_came(visit, "first authorization")
@@ -116,10 +116,10 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
 @check("AUTHZ-09", needs=["control:create_project", "control:set_agent_policy"])
 def new_project_approves_agents_after_another_held_them(world: World) -> None:
     """A Project that holds agents does not change the default policy of Projects created later."""
-    held = world.new_project()
-    world.set_agent_policy(held, "hold")
+    held = world.projects.new()
+    world.projects.set_agent_policy(held, "hold")
     world.gateway.visit(world.attempt(resource=held.resource), wherever=True)
-    project = world.new_project(agent_policy=None)
+    project = world.projects.new(agent_policy=None)
     visit = world.gateway.visit(world.attempt(resource=project.resource))
 
     code_came(visit, "first authorization in a Project that was made after another began to hold agents")
@@ -132,9 +132,9 @@ def pending_agent_gets_no_code(world: World) -> None:
     The user stays in one browser, so the second try has a user who is already signed in.
     """
     world = world.in_one_browser()
-    world.authorization()
-    resource = world.holding_resource()
-    agent = world.agent()
+    world.new_code()
+    resource = world.projects.holding_resource()
+    agent = world.agents.new()
     for which in ("first", "second"):
         visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         expect.that(
@@ -146,8 +146,8 @@ def pending_agent_gets_no_code(world: World) -> None:
 @check("AUTHZ-07", needs=["users:2"])
 def pending_agent_gets_no_code_of_another_user(world: World) -> None:
     """A Pending agent gets no code from any user, not only from the one who signed in first."""
-    world.authorization(user=world.users[1])
-    resource, agent = world.holding_resource(), world.agent()
+    world.new_code(user=world.users[1])
+    resource, agent = world.projects.holding_resource(), world.agents.new()
     for which, user in zip(("first", "second"), world.users[:2], strict=True):
         visit = world.gateway.visit(world.attempt(agent, resource=resource, user=user), wherever=True)
         no_code(visit, f"sign-in of the {which} user for a Pending agent")
@@ -156,12 +156,12 @@ def pending_agent_gets_no_code_of_another_user(world: World) -> None:
 @check("AUTHZ-07", needs=["control:approve_agent"])
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
     """If the operator approves one of two Pending agents, the other and a later one still get no code."""
-    resource = world.holding_resource()
+    resource = world.projects.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
-    world.approve_agent(approved, resource)
-    world.authorization(agent=approved, resource=resource)
+    world.projects.approve_agent(approved, resource)
+    world.new_code(agent=approved, resource=resource)
 
-    for which, agent in {"the other agent": pending, "an agent that came later": world.agent()}.items():
+    for which, agent in {"the other agent": pending, "an agent that came later": world.agents.new()}.items():
         visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         no_code(visit, f"sign-in for {which}")
 
@@ -170,9 +170,9 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
 def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
     """If a Project that approved agents is changed to hold them, a newly registered agent gets no code."""
     world = world.in_one_browser()
-    project = world.new_project()
-    world.authorization(resource=project.resource)
-    world.set_agent_policy(project, "hold")
+    project = world.projects.new()
+    world.new_code(resource=project.resource)
+    world.projects.set_agent_policy(project, "hold")
 
     visit = world.gateway.visit(world.attempt(resource=project.resource), wherever=True)
     no_code(visit, "sign-in for an agent that registered after the Project began to hold agents")
@@ -181,14 +181,14 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 @check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])
 def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
     """An agent that is Pending in two Projects and approved in one gets no code in the other."""
-    one, other = world.holding_resource(), world.holding_resource()
+    one, other = world.projects.holding_resource(), world.projects.holding_resource()
     if one.project_id == other.project_id:
         raise LeftOut("there is one holding Project only")
     agent = _pending(gateway, world, one)
     # The other Project sees this agent, too, before any approval.
     gateway.visit(world.attempt(agent, resource=other), wherever=True)
-    world.approve_agent(agent, one)
-    world.authorization(agent=agent, resource=one)
+    world.projects.approve_agent(agent, one)
+    world.new_code(agent=agent, resource=one)
 
     visit = gateway.visit(world.attempt(agent, resource=other), wherever=True)
     no_code(visit, "sign-in in the other Project")
@@ -197,9 +197,9 @@ def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -
 @check("AUTHZ-08")
 def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
     """An agent that was Pending gets a code with the same client after its approval."""
-    resource = world.holding_resource()
+    resource = world.projects.holding_resource()
     agent = _pending(gateway, world, resource)
-    world.approve_agent(agent, resource)
+    world.projects.approve_agent(agent, resource)
 
     code_came(gateway.visit(world.attempt(agent, resource=resource)), "authorization after the approval")
 
@@ -213,7 +213,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     """
     # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
     friendly = isolated_user(world)
-    world.authorization(resource=friendly.resource, user=friendly.user)
+    world.new_code(resource=friendly.resource, user=friendly.user)
     place = isolated_user(world)
     # The rejection comes first: a gateway that already has a token of the user may not request another.
     place.script(provisioning="reject")
@@ -228,8 +228,8 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     code_came(visit, "sign-in while the merchant rejects the gateway")
     place.script()
     after = world.attempt(resource=place.resource, user=place.user)
-    with owed():
-        world.approved(after)
+    with rule_requires():
+        world.code_for(after)
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     place.script()
@@ -248,7 +248,7 @@ def _becomes_true(happened: Callable[[], bool]) -> bool:
 
 def _pending(gateway: Gateway, world: World, resource: Resource) -> Agent:
     """An agent that has authorized once and is Pending."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
     require.that(
         visit.ended() and not visit.codes(),

@@ -46,10 +46,10 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
     With few codes, what cannot be told apart from 128 bits passes.
     """
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     many = gateway.new_browser is not None
     count = SAMPLES if many else SAMPLES_ELSEWHERE
-    codes = [world.authorization(agent=agent).code.reveal() for _ in range(count)]
+    codes = [world.new_code(agent=agent).code.reveal() for _ in range(count)]
 
     expect.that(
         len(set(codes)) == count,
@@ -70,7 +70,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-12")
 def code_is_carried_by_the_redirect_alone(world: World) -> None:
     """The code is in the redirect to the agent only, in no cookie and no other answer's body."""
-    code = world.authorization().code.reveal()
+    code = world.new_code().code.reveal()
     received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
     if not any(_is_redirect_with_code(answer, code) for _, answer in received):
         raise LeftOut("this method to sign in does not show the redirect that carries the code")
@@ -112,7 +112,7 @@ def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) ->
 def user_who_declines_gives_no_code(world: World, case: str) -> None:
     """A user who signs in and declines gives no code, also in a browser that approved another agent."""
     signed_in = world.in_one_browser()
-    signed_in.authorization()
+    signed_in.new_code()
     asker = signed_in if case == "signed-in" else world
     visit = asker.gateway.visit(asker.attempt(), approve=False, wherever=True)
     require.that(
@@ -130,27 +130,27 @@ def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) ->
     """Opening the authorization URL in a browser without a sign-in gives no code."""
     user, elsewhere = world.users[0], gateway.browser()
     for _ in range(2):
-        approves(gateway, world, elsewhere, world.agent(), user)
+        approves(gateway, world, elsewhere, world.agents.new(), user)
 
-    _needs_user_action(gateway, world, gateway.browser(), world.agent(), user)
+    _needs_user_action(gateway, world, gateway.browser(), world.agents.new(), user)
 
 
 @check("AUTHZ-17", cases=WITHOUT_ASKING)
 def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, case: dict[str, str]) -> None:
     """A browser that has just approved one agent gives another agent no code without asking the user."""
     user, browser = world.users[0], gateway.browser()
-    approves(gateway, world, browser, world.agent(), user)
+    approves(gateway, world, browser, world.agents.new(), user)
 
-    _needs_user_action(gateway, world, browser, world.agent(), user, case)
+    _needs_user_action(gateway, world, browser, world.agents.new(), user, case)
 
 
 @check("AUTHZ-17", needs=["users:2"])
 def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: World) -> None:
     """The approval of one user does not count for another user who is signed in."""
     first, second = world.users[:2]
-    agent, browser = world.agent(), gateway.browser()
+    agent, browser = world.agents.new(), gateway.browser()
     approves(gateway, world, gateway.browser(), agent, first)
-    approves(gateway, world, browser, world.agent(), second)
+    approves(gateway, world, browser, world.agents.new(), second)
 
     _needs_user_action(gateway, world, browser, agent, second)
 
@@ -162,11 +162,11 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
     The fields hold another user's values, because these are what the author of a link would have.
     """
     first, second = world.users[:2]
-    agent, browser = world.agent(), gateway.browser()
+    agent, browser = world.agents.new(), gateway.browser()
     yes = approves(gateway, world, gateway.browser(), agent, second).sent_last
     if not yes:
         raise LeftOut("the last form has no fields that could be put into a URL")
-    approves(gateway, world, browser, world.agent(), first)
+    approves(gateway, world, browser, world.agents.new(), first)
 
     _needs_user_action(gateway, world, browser, agent, first, dict(yes))
 
@@ -174,11 +174,11 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
 @check("AUTHZ-17", needs=["sign-in:decline"])
 def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     """An agent that the user has declined gets no code when it authorizes again."""
-    user, browser, agent = world.users[0], gateway.browser(), world.agent()
-    approves(gateway, world, browser, world.agent(), user)
+    user, browser, agent = world.users[0], gateway.browser(), world.agents.new()
+    approves(gateway, world, browser, world.agents.new(), user)
     attempt = world.attempt(agent, user=user)
     url = gateway.authorization_url(attempt)
-    declined = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=False))
+    declined = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=False))
     if declined.declined is False:
         raise LeftOut("there was no button to decline with")
     require.that(
@@ -202,7 +202,7 @@ def _needs_user_action(
     """Opening the page alone gives no code; after the user acts, the same agent gets its code."""
     attempt = world.attempt(agent, user=user)
     pairs = list({**(extra or {}), **attempt.parameters}.items())
-    looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
+    looked = gateway.record_secrets(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
 
     no_code(looked, "authorization in which the user did nothing")
     approves(gateway, world, browser, agent, user)
@@ -223,7 +223,7 @@ def _gateway_pages(gateway: Gateway, world: World) -> list[_Served]:
     In the second authorization the user is already signed in, and another agent asks.
     """
     browser, user = gateway.browser(), world.users[0]
-    visits = [approves(gateway, world, browser, world.agent(), user) for _ in range(2)]
+    visits = [approves(gateway, world, browser, world.agents.new(), user) for _ in range(2)]
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     pages = list(_forms_at(homes, world.seen(), [page for visit in visits for page in visit.acted_on]))
     if not pages:

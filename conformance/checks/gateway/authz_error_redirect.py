@@ -81,7 +81,7 @@ def no_form_is_sent_on(gateway: Gateway, world: World) -> None:
     """No form of the user's is answered with 307 or 308: a browser would send it on to the next host."""
     browser, user = gateway.browser(), world.users[0]
     for _ in range(2):
-        approves(gateway, world, browser, world.agent(), user)
+        approves(gateway, world, browser, world.agents.new(), user)
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     forms = [
         exchange

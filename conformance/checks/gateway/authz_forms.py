@@ -56,7 +56,7 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
     """
     acts = _form_count(gateway, world)
     browser = gateway.browser()
-    approves(gateway, world, browser, world.agent(), world.users[1])
+    approves(gateway, world, browser, world.agents.new(), world.users[1])
 
     what = f"form {acts} of {acts}, sent by a browser in which another user is signed in"
     no_code(_sent_from_another_browser(gateway, acts, world.attempt(), what, to=browser), what)
@@ -64,7 +64,7 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
 
 def _form_count(gateway: Gateway, world: World) -> int:
     """How many forms an authorization has, for an agent that is new to the user."""
-    acts = approves(gateway, world, gateway.browser(), world.agent(), world.users[0]).acts or 0
+    acts = approves(gateway, world, gateway.browser(), world.agents.new(), world.users[0]).acts or 0
     require.that(acts > 0, "authorization", expected="a form in the flow", got="none")
     return acts
 
@@ -80,4 +80,4 @@ def _sent_from_another_browser(
         visit = end.visit
     require.that(visit is not None, what, expected="that form", got="fewer forms than before")
     assert visit is not None  # noqa: S101 - required above
-    return gateway.noted(visit)
+    return gateway.record_secrets(visit)

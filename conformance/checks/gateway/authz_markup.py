@@ -41,10 +41,10 @@ def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable
     """A client_name with markup in it stands on the pages as text; it makes no element and no attribute."""
     mark = _mark()
     name = case(mark)
-    registered = gateway.register(world.metadata() | {"client_name": name})
+    registered = gateway.register(world.agents.metadata() | {"client_name": name})
     if registered.status in range(400, 500):
         raise LeftOut("the gateway does not accept an agent of such a name")
-    agent, here = world.agent_of(registered), world.in_one_browser()
+    agent, here = world.agents.of(registered), world.in_one_browser()
     for _ in range(2):
         # The second time the user is signed in, and the pages may be others.
         here.gateway.visit(here.attempt(agent), wherever=True)

@@ -8,7 +8,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import owed
+from gateproof.conformance.suite.claims import rule_requires
 
 
 @check("AUTHZ-10", cases=STATUSES)
@@ -18,7 +18,7 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     """The agent gets a code while the merchant rejects the gateway's own credentials, and afterwards."""
     # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
     accepting = isolated_user(world)
-    world.authorization(resource=accepting.resource, user=accepting.user)
+    world.new_code(resource=accepting.resource, user=accepting.user)
     place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
@@ -27,5 +27,5 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
     after = world.attempt(resource=place.resource, user=place.user)
-    with owed():
-        world.approved(after)
+    with rule_requires():
+        world.code_for(after)

@@ -29,7 +29,7 @@ WRONG_PASSWORDS: Mapping[str, Callable[[str], str | None]] = {
 def wrong_password_gives_no_code(gateway: Gateway, world: World, case: Callable[[str], str | None]) -> None:
     """A user who types a wrong password gets no code; the same user with the right password gets one."""
     user = world.users[0]
-    asked = approves(gateway, world, gateway.browser(), world.agent(), user)
+    asked = approves(gateway, world, gateway.browser(), world.agents.new(), user)
     if case is not WRONG_PASSWORDS["invented"]:
         _require_the_fake(world, asked)
     elif world.merchant is None and not asked.passwords:
@@ -47,18 +47,18 @@ def password_of_another_user_gives_no_code(gateway: Gateway, world: World) -> No
     """The password of another user is a wrong one, also in a browser in which that user has signed in."""
     first, second = world.users[:2]
     browser = gateway.browser()
-    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agent(), first))
+    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), first))
     mixed = _with_password(gateway, first, second.password.reveal())
 
     no_code(_visit(gateway, world, browser, mixed), "sign-in with the password of another user")
-    approves(gateway, world, browser, world.agent(), first)
+    approves(gateway, world, browser, world.agents.new(), first)
 
 
 @check("AUTHZ-20", needs=["sign-in:browser", "merchant"])
 def unknown_user_gives_no_code(gateway: Gateway, world: World) -> None:
     """A login that the merchant does not know gives no code, whatever the password."""
     user = world.users[0]
-    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agent(), user))
+    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
     stranger = replace(_with_password(gateway, user, "gateproof-wrong-password"), login=f"no-{user.login}")
     world.show(stranger.login)
 
@@ -71,14 +71,14 @@ def sign_in_left_half_way_gives_no_code(gateway: Gateway, world: World) -> None:
 
     It comes back with the same agent and with another one. With the right password it gets its code then.
     """
-    user, browser, agent = world.users[0], gateway.browser(), world.agent()
-    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agent(), user))
+    user, browser, agent = world.users[0], gateway.browser(), world.agents.new()
+    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
     wrong = _with_password(gateway, user, "gateproof-wrong-password")
-    for who in (agent, agent, world.agent()):
+    for who in (agent, agent, world.agents.new()):
         attempt = world.attempt(who, user=wrong)
         url = gateway.authorization_url(attempt)
-        no_code(gateway.noted(browser.look(url, user)), "authorization that nobody finished")
-        visit = gateway.noted(browser.visit(url, who.redirect_uri, wrong, approve=True))
+        no_code(gateway.record_secrets(browser.look(url, user)), "authorization that nobody finished")
+        visit = gateway.record_secrets(browser.visit(url, who.redirect_uri, wrong, approve=True))
         no_code(visit, "sign-in with a wrong password, after one that was left half way")
 
     approves(gateway, world, browser, agent, user)
@@ -94,7 +94,7 @@ def merchant_signs_in_whoever_comes_in_a_new_browser(gateway: Gateway, world: Wo
         attempt = world.attempt(resource=alone.resource, user=user)
         browser = gateway.browser()
         url = gateway.authorization_url(attempt)
-        visit = gateway.noted(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))
+        visit = gateway.record_secrets(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))
         if not visit.codes():
             raise LeftOut(f"a sign-in gave no code: {visit.outcome()}")
         asked.append(
@@ -125,12 +125,12 @@ def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: Wor
     """
     user, attacker, victim = world.users[0], gateway.browser(), gateway.browser()
     wrong = _with_password(gateway, user, "gateproof-wrong-password")
-    gateway.noted(attacker.look(gateway.authorization_url(world.attempt(user=user)), user))
+    gateway.record_secrets(attacker.look(gateway.authorization_url(world.attempt(user=user)), user))
     if case == "opened-and-tried":
-        _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agent(), user))
+        _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
         _visit(gateway, world, attacker, wrong)
     victim.copy_cookies(attacker, gateway.hosts())
-    _require_the_fake(world, approves(gateway, world, victim, world.agent(), user))
+    _require_the_fake(world, approves(gateway, world, victim, world.agents.new(), user))
     kept = _visit(gateway, world, victim, wrong)
     if not kept.codes():
         raise LeftOut("a browser does not stay signed in: there is nothing that a cookie could carry")
@@ -154,4 +154,4 @@ def _visit(gateway: Gateway, world: World, browser: Browsing, user: User) -> Vis
     """This user does all that is asked for, for an agent that is new."""
     attempt = world.attempt(user=user)
     url = gateway.authorization_url(attempt)
-    return gateway.noted(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))
+    return gateway.record_secrets(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))

@@ -109,8 +109,8 @@ def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
 def query_of_the_registered_uri_counts(world: World, case: str) -> None:
     """If the registered URI has a query, a different query gets neither code nor redirect."""
     world = world.in_one_browser()
-    agent = world.agent_with(WITH_QUERY)
-    world.authorization(agent=agent)
+    agent = world.agents.new_if_accepted(WITH_QUERY)
+    world.new_code(agent=agent)
 
     _refused(world, agent, WITH_QUERY, case)
 
@@ -120,7 +120,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
     """A redirect URI that only another agent registered gets neither code nor redirect."""
     world, given = regular(world)
     theirs = "https://other-agent.example/callback"
-    world.authorization(agent=world.agent_with(theirs))
+    world.new_code(agent=world.agents.new_if_accepted(theirs))
 
     _refused(world, given.agent, CALLBACK, theirs)
 
@@ -130,9 +130,9 @@ def registered_uris_are_not_mixed(world: World) -> None:
     """Combining parts of two registered URIs, or cutting one, gives no registered URI."""
     world = world.in_one_browser()
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
-    agent = world.agent_with(one, two)
+    agent = world.agents.new_if_accepted(one, two)
     for uri in (one, two):
-        world.approved(world.attempt(agent, redirect_uri=uri))
+        world.code_for(world.attempt(agent, redirect_uri=uri))
 
     _refused(world, agent, one, "https://one.agent.example/there")
     _refused(world, agent, two, f"{two}/next")
@@ -143,8 +143,8 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
     """A registered URI with an asterisk, if the gateway accepts one, matches no other address."""
     world = world.in_one_browser()
     pattern, asked_for = case
-    agent = world.agent_with(CALLBACK, pattern)
-    world.approved(world.attempt(agent))
+    agent = world.agents.new_if_accepted(CALLBACK, pattern)
+    world.code_for(world.attempt(agent))
 
     world.show(pattern)
     _refused(world, agent, CALLBACK, asked_for, beside=f" beside {pattern}")

@@ -152,7 +152,7 @@ def s256_in_lower_case_is_never_plain(world: World) -> None:
     if not visit.codes():
         no_code(visit, "authorization with the method s256")
         return
-    authorization = world.authorized(attempt, visit.codes()[0])
+    authorization = world.authorization_of(attempt, visit.codes()[0])
     challenge = attempt.parameters["code_challenge"]
 
     answer = world.gateway.exchange(authorization, code_verifier=challenge)
@@ -198,7 +198,7 @@ def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[st
 def proxy_client_is_no_agent(world: World) -> None:
     """A Proxy client's ID as client_id gets no code and no redirect: it has no redirect URI."""
     world, attempt = good(world)
-    _no_code_and_no_redirect(world, attempt, world.home().proxy_client.id)
+    _no_code_and_no_redirect(world, attempt, world.projects.home().proxy_client.id)
 
 
 @check("AUTHZ-14", cases=DOUBLED)

@@ -11,9 +11,9 @@ from gateproof.conformance.suite.check import check
 @check("AUTHZ-01", needs=["control:rotate_keys"])
 def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     """After a key rotation, agents registered before and after it get their codes."""
-    agent = world.agent()
-    world.authorization(agent=agent)
-    world.rotate_keys()
+    agent = world.agents.new()
+    world.new_code(agent=agent)
+    world.keys.rotate()
 
     code_came(gateway.visit(world.attempt(agent)), "authorization after a rotation")
-    code_came(gateway.visit(world.attempt(world.agent())), "authorization of an agent from after a rotation")
+    code_came(gateway.visit(world.attempt(world.agents.new())), "authorization of an agent from after a rotation")

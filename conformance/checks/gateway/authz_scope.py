@@ -45,9 +45,9 @@ def record_of_scopes_that_lack_something(world: World) -> None:
 @check("AUTHZ-13", needs=["control:set_agent_policy", "control:create_project"])
 def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None:
     """Records the result for an agent that registered before its Project began to hold agents."""
-    project = world.new_project()
-    agent = world.agent()
-    world.set_agent_policy(project, "hold")
+    project = world.projects.new()
+    agent = world.agents.new()
+    world.projects.set_agent_policy(project, "hold")
 
     visit = gateway.visit(world.attempt(agent, resource=project.resource), wherever=True)
 
@@ -70,8 +70,8 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
 def scope_of_another_resource_is_not_granted(world: World) -> None:
     """A scope of another Resource in the same Project is not granted at this Resource."""
     foreign = f"refunds:{world.unique()}"
-    other = world.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
-    world.authorization(resource=other)
+    other = world.projects.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
+    world.new_code(resource=other)
     world, attempt = good(world)
 
     _does_not_grant(world, attempt, foreign)
@@ -97,7 +97,7 @@ def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
     if not visit.codes():
         no_code(visit, f"authorization with the scope {foreign}")
         return
-    answer = require(world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
+    answer = require(world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
     require.text(answer.member("scope"), "scope of the code exchange")
     _holds_none(answer, foreign)
 

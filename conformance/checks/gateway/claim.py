@@ -17,7 +17,8 @@ from gateproof.conformance.checks.gateway._tokens import (
     of_level_2,
 )
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.world import AGENT_DOMAIN, AGENT_NAME, World
+from gateproof.conformance.kit.gateway.agents import AGENT_DOMAIN, AGENT_NAME
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.documents import keys_in, strings_in
@@ -63,7 +64,7 @@ def aud_is_an_array_with_the_indicator(world: World) -> None:
 @check("CLAIM-02", needs=["control:create_resource"], cases=ODD_INDICATORS)
 def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
     """`aud` contains an indicator that is not in normal form without any change."""
-    resource = world.resource(indicator=case.format(unique=world.unique()))
+    resource = world.projects.resource(indicator=case.format(unique=world.unique()))
 
     bound_to(claims_of(world, world.grant(resource=resource)), resource.indicator)
 
@@ -72,7 +73,7 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 def aud_holds_no_other_resource(world: World) -> None:
     """A token for one Resource does not name another one that the same agent has used before."""
     world = world.in_one_browser()
-    agent, (one, other) = world.agent(), world.two_resources()
+    agent, (one, other) = world.agents.new(), world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     # A gateway that accumulates indicators must have seen the other one first.
@@ -99,15 +100,15 @@ def sub_is_stable_for_a_user(world: World) -> None:
 
     Whether it is the same through another agent is recorded.
     """
-    agent = world.agent()
+    agent = world.agents.new()
     subs = [claims_of(world, world.grant(agent=agent)).get("sub") for _ in range(2)]
     require.text(subs[0], "sub")
 
     expect.equal(subs[1], subs[0], "sub of the same user in a second sign-in")
     try:
-        other = world.agent_with(ELSEWHERE)
+        other = world.agents.new_if_accepted(ELSEWHERE)
     except LeftOut:
-        other = world.agent()
+        other = world.agents.new()
     through_another = claims_of(world, world.grant(agent=other)).get("sub")
     observe(sub_through_another_agent="the same" if through_another == subs[0] else "another")
 
@@ -115,9 +116,9 @@ def sub_is_stable_for_a_user(world: World) -> None:
 @check("CLAIM-03", needs=["control:advance_clock"])
 def sub_is_stable_from_day_to_day(world: World) -> None:
     """A user has the same `sub` in the Project a day later."""
-    agent = world.agent()
+    agent = world.agents.new()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
-    world.advance_clock(DAY_S)
+    world.clock.advance(DAY_S)
 
     after = claims_of(world, world.grant(agent=agent)).get("sub")
     expect.equal(after, before, "sub of the same user a day later")
@@ -126,9 +127,9 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
 @check("CLAIM-03", needs=["control:rotate_keys"])
 def sub_is_stable_across_a_rotation(world: World) -> None:
     """A user has the same `sub` in the Project after a rotation of the signing key."""
-    agent = world.agent()
+    agent = world.agents.new()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
-    world.rotate_keys()
+    world.keys.rotate()
 
     after = claims_of(world, world.grant(agent=agent)).get("sub")
     expect.equal(after, before, "sub of the same user after a rotation")
@@ -137,7 +138,7 @@ def sub_is_stable_across_a_rotation(world: World) -> None:
 @check("CLAIM-03", needs=["users:2"])
 def sub_differs_between_users(world: World) -> None:
     """Two users do not share a `sub`."""
-    agent = world.agent()
+    agent = world.agents.new()
     subs = [claims_of(world, world.grant(agent=agent, user=user)).get("sub") for user in world.users[:2]]
     require.text(subs[0], "sub")
 
@@ -151,7 +152,7 @@ def exp_is_a_number_in_the_future(world: World) -> None:
     """`exp` is a numeric date in the future when the token is issued."""
     grant = world.grant()
     exp = claims_of(world, grant).get("exp")
-    now = world.target_time(grant.answer)
+    now = world.clock.target_time(grant.answer)
 
     in_the_future(exp, now)
 
@@ -211,7 +212,7 @@ def project_id_is_the_resources_project(world: World) -> None:
 def project_id_follows_the_resource(world: World) -> None:
     """Tokens of one agent at Resources of two Projects each name the Project of their own Resource."""
     world = world.in_one_browser()
-    agent, home, other = world.agent(), world.home(), world.project()
+    agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()
     for project in (home, other, home):
         grant = world.grant(agent=agent, resource=project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
@@ -221,7 +222,7 @@ def project_id_follows_the_resource(world: World) -> None:
 def project_id_is_not_told_by_the_indicator(world: World) -> None:
     """Two Projects with the same Resource indicator give tokens with different project IDs."""
     projects, world = console.of_one_indicator(world), world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     for project in projects:
         grant = world.grant(agent=agent, resource=project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")

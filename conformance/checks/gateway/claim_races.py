@@ -31,13 +31,13 @@ def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> 
 
 def _signed_in_at_once(world: World) -> tuple[list[Attempt], dict[str, str]]:
     """One sign-in of each user, and the one `sub` that the user was given then."""
-    resource, subs = world.project_apart().resource, dict[str, str]()
-    signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
+    resource, subs = world.projects.own_or_home().resource, dict[str, str]()
+    signing_in = [world.attempt(world.agents.new(), resource=resource, user=user) for user in world.users[:2]]
     if keeps_several_sessions(world):
         again = [world.attempt(each.agent, resource=resource, user=each.user) for each in signing_in]
         signing_in += again
 
-    codes = together([partial(world.approved, attempt) for attempt in signing_in])
+    codes = together([partial(world.code_for, attempt) for attempt in signing_in])
     answers = concurrent.exchanges(world.gateway, codes)
 
     for attempt, answer in zip(signing_in, answers, strict=True):

@@ -27,7 +27,7 @@ def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> Non
     if not visit.codes():
         no_code(visit, f"authorization with the {case} {other.indicator}")
         return
-    answer = world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))
+    answer = world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))
     _holds_none_of(world, answer, other, f"the parameter {case} at the authorization")
 
 
@@ -47,7 +47,7 @@ def aud_holds_no_resource_that_the_form_names(world: World, case: tuple[str, str
 
 
 def _two_resources(world: World) -> tuple[World, Resource, Resource]:
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     return world.in_one_browser(), one, other

@@ -40,49 +40,49 @@ MOVED_LATE_S = 60.0
 @check("CODE-01")
 def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
     """A code exchange returns an access token and an ID token (JWTs), a refresh token and the scopes."""
-    _every_token(gateway.exchange(world.authorization()))
+    _every_token(gateway.exchange(world.new_code()))
 
 
 @check("CODE-01")
 def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World) -> None:
     """An agent with several redirect URIs gets its tokens through each of them."""
     world = world.in_one_browser()
-    agent = world.agent_with("https://agent.example/callback", "https://agent.example/other?tenant=1")
+    agent = world.agents.new_if_accepted("https://agent.example/callback", "https://agent.example/other?tenant=1")
     for uri in agent.redirect_uris:
-        _every_token(gateway.exchange(world.approved(world.attempt(agent, redirect_uri=uri))))
+        _every_token(gateway.exchange(world.code_for(world.attempt(agent, redirect_uri=uri))))
 
 
 @check("CODE-01", needs=["users:2"])
 def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code that a second user gave the same agent is exchanged for all tokens."""
-    agent = world.agent()
+    agent = world.agents.new()
     for user in world.users[:2]:
-        _every_token(gateway.exchange(world.authorization(agent=agent, user=user)))
+        _every_token(gateway.exchange(world.new_code(agent=agent, user=user)))
 
 
 @check("CODE-01", needs=["resources:2"])
 def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code for a second Resource is exchanged for all tokens."""
     world = world.in_one_browser()
-    agent = world.agent()
-    for resource in of_one_merchant(world, world.two_resources()):
-        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
+    agent = world.agents.new()
+    for resource in of_one_merchant(world, world.projects.two_resources()):
+        _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
 @check("CODE-01", needs=["two-projects"])
 def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code from a second Project is exchanged for all tokens."""
     world = world.in_one_browser()
-    both = world.home().resource, world.project().resource
-    agent = world.agent()
+    both = world.projects.home().resource, world.projects.another().resource
+    agent = world.agents.new()
     for resource in of_one_merchant(world, both):
-        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
+        _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
 @check("CODE-02")
 def code_works_only_once(gateway: Gateway, world: World) -> None:
     """A code that was exchanged is refused with invalid_grant at each later exchange."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(gateway.exchange(authorization)).status(200)
 
     for which in ("second", "third"):
@@ -106,13 +106,13 @@ def code_works_only_once_however_late(world: World) -> None:
     world = world.in_one_browser()
     # One code for each time: the second use of a code may end everything from its first use, and hide the
     # third.
-    used = [world.authorization() for _ in LATER_S]
+    used = [world.new_code() for _ in LATER_S]
     for authorization in used:
         require(world.gateway.exchange(authorization)).status(200)
 
     gone_s = 0
     for authorization, later_s in zip(used, LATER_S, strict=True):
-        world.advance_clock(later_s - gone_s)
+        world.clock.advance(later_s - gone_s)
         gone_s = later_s
         no_tokens(world.gateway.exchange(authorization), "a code used before")
 
@@ -125,9 +125,9 @@ def expired_code_is_refused(world: World) -> None:
     choose.
     """
     world, authorization = proven(world)
-    if world.moves_clock():
+    if world.clock.can_move():
         declared = world.code_lifetime_s
-        world.advance_clock(
+        world.clock.advance(
             CODES_ARE_OVER_S if declared is None else min(CODES_ARE_OVER_S, declared + MOVED_LATE_S)
         )
     else:
@@ -139,7 +139,7 @@ def expired_code_is_refused(world: World) -> None:
 @check("CODE-11")
 def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
     """A token answer has Cache-Control: no-store."""
-    answer = require(gateway.exchange(world.authorization())).status(200)
+    answer = require(gateway.exchange(world.new_code())).status(200)
     said = answer.answer.headers_named("Cache-Control") if answer.answer is not None else ()
     directives = {part.strip().lower() for value in said for part in value.split(",")}
 
@@ -154,7 +154,7 @@ def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 @check("CODE-11")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
     """A token answer has the token_type Bearer, in any case."""
-    answer = require(gateway.exchange(world.authorization())).status(200)
+    answer = require(gateway.exchange(world.new_code())).status(200)
     token_type = answer.member("token_type")
 
     bearer = isinstance(token_type, str) and token_type.lower() == "bearer"
@@ -184,8 +184,8 @@ def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) 
 @check("CODE-12")
 def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> None:
     """After a code is used again, the access token of its first use no longer redeems."""
-    resource, proxy_token = world.home().resource, world.proxy_token()
-    authorization = world.authorization(resource=resource)
+    resource, proxy_token = world.projects.home().resource, world.backend.proxy_token()
+    authorization = world.new_code(resource=resource)
     access_token = _first_use(gateway, authorization, "access_token")
     bearer = gateway.keyring.secret("access_token", access_token)
     deadline = time.monotonic() + PROVISIONING_S
@@ -205,11 +205,11 @@ def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> N
 def second_use_ends_refreshing_by_the_first(world: World) -> None:
     """After a code is used again, the refresh token of its first use no longer refreshes."""
     world = world.in_one_browser()
-    agent = world.agent()
-    twin = _first_use(world.gateway, world.authorization(agent=agent), "refresh_token")
+    agent = world.agents.new()
+    twin = _first_use(world.gateway, world.new_code(agent=agent), "refresh_token")
     if refreshed(world.gateway, agent, twin).status != 200:
         raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
-    authorization = world.authorization(agent=agent)
+    authorization = world.new_code(agent=agent)
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
 
@@ -239,7 +239,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
 @check("CODE-13")
 def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     """Records the answer to a code exchange in JSON; the specification requires a form."""
-    fields = gateway.exchange_fields(world.authorization())
+    fields = gateway.exchange_fields(world.new_code())
     request = Request(
         method="POST",
         url=token_endpoint(gateway.core_url),
@@ -269,7 +269,7 @@ def failed_exchange_opens_the_code_to_no_other_verifier(
     """After an exchange with a wrong verifier, only the right verifier may still get tokens."""
     world, authorization = proven(world)
     attempt = world.attempt(authorization.agent)
-    code = world.approved(attempt)
+    code = world.code_for(attempt)
     wrong, challenge = authorization.verifier.reveal(), attempt.parameters["code_challenge"]
     first = world.gateway.exchange(code, code_verifier=wrong)
     require(first).refused()

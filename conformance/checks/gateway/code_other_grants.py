@@ -50,7 +50,7 @@ def grant_that_nobody_announced_gives_no_tokens(
     A grant type in the discovery document's grant_types_supported is announced; `password` never counts so.
     """
     grant_type, fields = case
-    announced = world.discovery(world.home().resource).get("grant_types_supported")
+    announced = world.discovery(world.projects.home().resource).get("grant_types_supported")
     if grant_type != "password" and isinstance(announced, list) and grant_type in announced:
         raise LeftOut(f"the gateway announces the grant {grant_type}")
     proven(world)

@@ -35,7 +35,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
             got=f"tokens for {len(granted)}",
         )
         _some_answer_is_about_the_code(require_answers(answers))
-        authorization = world.approved(world.attempt(authorization.agent))
+        authorization = world.code_for(world.attempt(authorization.agent))
 
 
 @check("CODE-01", rounds=4)
@@ -46,7 +46,7 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     it.
     """
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     good_for_s = _exchanged_one_by_one(world, agent, 0)
     for _ in races.each():
         begun = time.monotonic()
@@ -77,7 +77,7 @@ def _exchanged_one_by_one(world: World, agent: Agent, within_s: float) -> float:
 
 
 def _codes(world: World, agent: Agent) -> list[Authorization]:
-    return [world.approved(world.attempt(agent)) for _ in range(FEW)]
+    return [world.code_for(world.attempt(agent)) for _ in range(FEW)]
 
 
 def _has_tokens(answer: Exchange) -> bool:

@@ -24,7 +24,7 @@ def used_code_stays_used_after_a_failed_try(world: World, case: Mapping[str, str
 
     A gateway that restores a code after a failed exchange must not restore one that was already used.
     """
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(world.gateway.exchange(authorization)).status(200)
     require(world.gateway.exchange(authorization, **case)).refused()
 

@@ -13,11 +13,11 @@ from gateproof.conformance.wire.jose import read
 def every_token_comes_after_a_rotation(world: World) -> None:
     """After a key rotation, an agent exchanges codes with the secret that it had before."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     works(world, agent)
-    world.rotate_keys()
+    world.keys.rotate()
 
-    answer = world.gateway.exchange(world.authorization(agent=agent))
+    answer = world.gateway.exchange(world.new_code(agent=agent))
 
     expect(answer).status(200)
     for name in TOKENS:
@@ -33,8 +33,8 @@ def every_token_comes_after_a_rotation(world: World) -> None:
 @check("CODE-02", needs=["control:rotate_keys"])
 def used_code_stays_used_across_a_rotation(world: World) -> None:
     """A code that was used before a key rotation is refused after it."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(world.gateway.exchange(authorization)).status(200)
-    world.rotate_keys()
+    world.keys.rotate()
 
     no_tokens(world.gateway.exchange(authorization), "a code used before a rotation")

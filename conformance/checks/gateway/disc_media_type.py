@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import expect, require
 @check("DISC-08")
 def document_comes_as_json(gateway: Gateway, world: World) -> None:
     """The media type of the discovery document is application/json, or another one that ends in +json."""
-    answer = require(gateway.discovery(world.home().resource)).status(200)
+    answer = require(gateway.discovery(world.projects.home().resource)).status(200)
     require(answer).json_object()
     said = answer.answer.header("Content-Type") if answer.answer is not None else None
     media_type = (said or "").partition(";")[0].strip().lower()

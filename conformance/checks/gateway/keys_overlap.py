@@ -6,7 +6,7 @@ import time
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
 from gateproof.conformance.wire.jose import verifying
 
 # The remaining life at which a token is still tested; the second value is the longest life that is waited
@@ -22,17 +22,17 @@ def token_from_before_a_rotation_verifies_to_its_end(world: World) -> None:
     if not 2 * SPARE_S < life_s < LONGEST_LIFE_S:
         raise LeftOut("the token's lifetime is too short or too long to wait for here")
     require.that(
-        bool(verifying(token.reveal(), world.core_keys(grant.resource))),
+        bool(verifying(token.reveal(), world.keys.core(grant.resource))),
         "gateway access token",
         expected="a signature that verifies before the rotation",
         got="none",
     )
-    world.rotate_keys()
+    world.keys.rotate()
 
-    world.advance_clock(round(life_s - SPARE_S))
+    world.clock.advance(round(life_s - SPARE_S))
 
-    with owed():
-        keys = world.core_keys(grant.resource)
+    with rule_requires():
+        keys = world.keys.core(grant.resource)
     if time.monotonic() - begun > SPARE_S / 2:
         raise LeftOut("rotation and clock took so long that the token may have expired meanwhile")
     expect.that(

@@ -21,7 +21,7 @@ GRANT = ("grant_type", "client_credentials")
 @check("PROXY-01")
 def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) -> None:
     """A Proxy client with HTTP Basic and client_credentials gets a token and its lifetime."""
-    answer = gateway.proxy_token(world.home().proxy_client)
+    answer = gateway.proxy_token(world.projects.home().proxy_client)
 
     expect(answer).status(200)
     expect(answer).json_object()
@@ -41,13 +41,13 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
     """An agent that registers the grant type client_credentials gets no Proxy token either."""
     _working_client(gateway, world)
     grant = world.grant()
-    metadata = world.metadata()
+    metadata = world.agents.metadata()
     wanted = {**metadata, "grant_types": [*metadata["grant_types"], "client_credentials"]}
     registered = gateway.register(wanted)
     if registered.status not in range(200, 300):
         expect(registered).refused()
         return
-    agent = world.agent_of(registered)
+    agent = world.agents.of(registered)
     # Such an agent may get no code, so its result is tried with another agent's access token.
     gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
     _cannot_redeem(gateway, world, replace(grant, agent=agent), case)
@@ -57,7 +57,7 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
 def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
     """None of an agent's own tokens is accepted as X-Proxy-Token."""
     grant = world.grant()
-    world.redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
     held = grant.agent.client_secret if case == "client_secret" else getattr(grant, case)
 
     expect(_redeemed(world, grant, held)).not_granted("the merchant token", "access_token")
@@ -81,7 +81,7 @@ def credentials_in_the_form(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
     """A Proxy token answer has the token_type Bearer, in any case."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     token_type = answer.member("token_type")
 
     expect.that(str(token_type).lower() == "bearer", "token_type", expected="Bearer", got=token_type)
@@ -90,7 +90,7 @@ def token_type_is_bearer(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
     """A Proxy token answer has Cache-Control: no-store."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     said = ", ".join(answer.answer.headers_named("Cache-Control") if answer.answer is not None else ())
     directives = {word.strip().lower() for word in said.split(",")}
 
@@ -100,7 +100,7 @@ def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
     """A Proxy token answer contains no refresh token."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     require.text(answer.member("access_token"), "access_token")
 
     expect.that(
@@ -124,7 +124,7 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
     """The home Project's Proxy client, which gets a token in this check."""
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     require(gateway.proxy_token(client)).status(200)
     return client
 
@@ -135,7 +135,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
 
 def _cannot_redeem(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
     """The agent of the grant requests client_credentials, and the result does not redeem."""
-    world.redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
     agent = grant.agent
     if where == "basic":
         answer = gateway.token_request(

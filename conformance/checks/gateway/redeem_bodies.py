@@ -32,7 +32,7 @@ def registration_is_answered_in_json(
     gateway: Gateway, world: World, case: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
     """A registration, good or not, is answered with a JSON body or with none."""
-    _is_json(gateway.register(case(world.metadata())))
+    _is_json(gateway.register(case(world.agents.metadata())))
 
 
 @check("REDEEM-17")
@@ -40,7 +40,7 @@ def redemption_is_answered_in_json(world: World) -> None:
     """So is a good redemption."""
     grant = world.grant()
 
-    _is_json(world.redeemed(grant, world.proxy_token()))
+    _is_json(world.backend.require_redeemed(grant, world.backend.proxy_token()))
 
 
 REFUSED = (
@@ -58,8 +58,8 @@ REFUSED = (
 @check("REDEEM-17", cases=REFUSED)
 def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case: str) -> None:
     """So is a redemption that is refused, whatever for."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    require(world.settled(grant, proxy_token)).status(200)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    require(world.backend.redeem_after_backoff(grant, proxy_token)).status(200)
     garbage = world.gateway.keyring.secret("garbage", "gateproof-garbage")
     token = {"no-authorization": None, "neither": None, "garbage-for-a-token": garbage}.get(
         case, grant.id_token if case == "id-token" else grant.access_token

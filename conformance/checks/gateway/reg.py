@@ -26,7 +26,7 @@ SAMPLES = 32
 @check("REG-01")
 def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
     """A valid registration is answered with 201."""
-    answer = gateway.register(world.metadata())
+    answer = gateway.register(world.agents.metadata())
     require.that(
         answer.status not in {401, 403, 407},
         "registration without an authentication header",
@@ -40,15 +40,15 @@ def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
 @check("REG-01")
 def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
     """A registration with several HTTPS redirect URIs is answered with 201."""
-    accepted(gateway.register(world.metadata()))
+    accepted(gateway.register(world.agents.metadata()))
 
-    expect(gateway.register(world.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
+    expect(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
 
 
 @check("REG-04")
 def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
     """A registration without any credentials is accepted."""
-    answer = gateway.register(world.metadata())
+    answer = gateway.register(world.agents.metadata())
     granted = isinstance(answer.member("client_id"), str)
     require.that(
         granted or answer.status in {401, 403, 407},
@@ -65,7 +65,7 @@ def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
 @check("REG-07")
 def client_secret_post_works(gateway: Gateway, world: World) -> None:
     """An agent that sends its secret in the form (client_secret_post) gets its tokens."""
-    authorization = world.authorization(agent=world.agent())
+    authorization = world.new_code(agent=world.agents.new())
 
     answer = gateway.exchange(authorization)
 
@@ -78,17 +78,17 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
     """An agent with client_secret_basic is refused at registration or at the token endpoint."""
     world.grant()
 
-    registered = gateway.register(world.metadata(auth_method="client_secret_basic"))
+    registered = gateway.register(world.agents.metadata(auth_method="client_secret_basic"))
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
-    attempt = world.attempt(world.agent_of(registered))
+    attempt = world.attempt(world.agents.of(registered))
     visit = gateway.visit(attempt, wherever=True)
     code = visit.parameter("code")
     if not code:
         expect.that(True, "authorization", expected="no code", got=visit.outcome())
         return
-    answer = _exchanged(gateway, world.authorized(attempt, code), by_basic=case == "with-basic")
+    answer = _exchanged(gateway, world.authorization_of(attempt, code), by_basic=case == "with-basic")
 
     expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
 
@@ -98,15 +98,15 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
     gateway: Gateway, world: World, case: str
 ) -> None:
     """An agent with client_secret_basic gets no token by client_credentials."""
-    require(gateway.proxy_token(world.home().proxy_client)).status(200)
-    metadata = world.metadata(auth_method="client_secret_basic")
+    require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
+    metadata = world.agents.metadata(auth_method="client_secret_basic")
     grants = [*metadata["grant_types"], "client_credentials"]
 
     registered = gateway.register(metadata | {"grant_types": grants})
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
-    agent = world.agent_of(registered)
+    agent = world.agents.of(registered)
     pair = agent.client_id, agent.client_secret.reveal()
     grant = ("grant_type", "client_credentials")
     if case == "with-basic":
@@ -121,7 +121,7 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
 @check("REG-09")
 def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
     """Registrations with the same metadata give different client IDs and secrets."""
-    records = [require(accepted(gateway.register(world.metadata()))).json_object() for _ in range(3)]
+    records = [require(accepted(gateway.register(world.agents.metadata()))).json_object() for _ in range(3)]
 
     for name in ("client_id", "client_secret"):
         values = [require.text(record.get(name), name) for record in records]
@@ -137,9 +137,9 @@ def registrations_give_different_clients(gateway: Gateway, world: World) -> None
 def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> None:
     """A registration that names another agent's client_id, or a secret, gets neither of them."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     chosen = gateway.keyring.secret("chosen_secret", secrets.token_urlsafe(32)).reveal()
-    wanted = {**world.metadata(), "client_id": agent.client_id, "client_secret": chosen}
+    wanted = {**world.agents.metadata(), "client_id": agent.client_id, "client_secret": chosen}
 
     answer = gateway.register(wanted)
 
@@ -150,13 +150,13 @@ def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> N
             expected="another, or a refusal",
             got="the one that was named",
         )
-    expect(gateway.exchange(world.authorization(agent=agent))).status(200)
+    expect(gateway.exchange(world.new_code(agent=agent))).status(200)
 
 
 @check("REG-11")
 def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
     """Records the form of a refusal, and the answer to scopes, unknown metadata and missing fields."""
-    good = world.metadata()
+    good = world.agents.metadata()
     odd: dict[str, Any] = {
         "http_redirect_uri": good | {"redirect_uris": ["http://agent.example/callback"]},
         "upper_case_https": good | {"redirect_uris": ["HTTPS://agent.example/callback"]},
@@ -174,15 +174,15 @@ def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
 @check("REG-12")
 def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
     """A redirect URI with a fragment is refused."""
-    accepted(gateway.register(world.metadata()))
+    accepted(gateway.register(world.agents.metadata()))
 
-    expect(gateway.register(world.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
+    expect(gateway.register(world.agents.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
 
 
 @check("REG-12", cases={"missing": None, "empty": []})
 def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] | None) -> None:
     """A registration without redirect URIs is refused."""
-    good = world.metadata()
+    good = world.agents.metadata()
     accepted(gateway.register(good))
 
     without = _without(good, "redirect_uris") if case is None else good | {"redirect_uris": case}
@@ -194,7 +194,7 @@ def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] |
 def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
     """Client secrets have 128 random bits or more, as far as samples show."""
     secrets = [
-        require.text(accepted(gateway.register(world.metadata())).member("client_secret"), "client_secret")
+        require.text(accepted(gateway.register(world.agents.metadata())).member("client_secret"), "client_secret")
         for _ in range(SAMPLES)
     ]
 
@@ -211,10 +211,10 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
     The positive twin is an agent that registers a year later. A gateway may require an operator to approve
     the old agent again.
     """
-    first = world.authorization()
+    first = world.new_code()
     require(gateway.exchange(first)).status(200)
-    world.advance_clock(YEAR_S)
-    require(gateway.exchange(world.authorization())).status(200)
+    world.clock.advance(YEAR_S)
+    require(gateway.exchange(world.new_code())).status(200)
 
     attempt = world.attempt(first.agent)
     visit = gateway.visit(attempt)
@@ -224,7 +224,7 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
             "an agent from a year ago is Pending here, and its secret is still distinguished from a wrong one"
         )
     code_came(visit, "authorization of an agent that registered a year ago")
-    expect(gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
+    expect(gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
 
 
 def _is_known(gateway: Gateway, used: Authorization) -> bool:

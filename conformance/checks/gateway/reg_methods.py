@@ -49,7 +49,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
     """
     world.grant()
     world = world.in_one_browser()
-    registered = gateway.register(case(world.metadata()))
+    registered = gateway.register(case(world.agents.metadata()))
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
@@ -60,7 +60,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
         if not code:
             raise LeftOut("an agent that is registered so gets no code")
         secret = agent.client_id if instead == "client_id" else instead
-        answer = gateway.exchange(world.authorized(attempt, code), client_secret=secret)
+        answer = gateway.exchange(world.authorization_of(attempt, code), client_secret=secret)
 
         expect(replace(answer, step=f"exchange with {name}")).not_granted("tokens", *TOKENS)
 
@@ -72,6 +72,6 @@ def _agent(world: World, registered: Any) -> Agent:
         client_id = require.text(record.get("client_id"), "client_id of the registration")
         secret = world.gateway.keyring.secret("client_secret", "gateproof-none-was-given")
         return Agent(
-            client_id=client_id, client_secret=secret, redirect_uris=tuple(world.metadata()["redirect_uris"])
+            client_id=client_id, client_secret=secret, redirect_uris=tuple(world.agents.metadata()["redirect_uris"])
         )
-    return world.agent_of(registered)
+    return world.agents.of(registered)

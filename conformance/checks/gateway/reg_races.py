@@ -24,12 +24,12 @@ SAMPLE = 3
 def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, races: Races) -> None:
     """Each of many concurrent registrations gives its own client, with a secret that works."""
     world = world.in_one_browser()
-    twin = world.authorization()
+    twin = world.new_code()
     require(world.gateway.exchange(twin)).status(200)
     for choice in races.each():
-        answers = concurrent.registrations(gateway, [world.metadata() for _ in range(races.racers)])
+        answers = concurrent.registrations(gateway, [world.agents.metadata() for _ in range(races.racers)])
 
-        agents = [world.agent_of(answer) for answer in require_answers(answers) if _accepted(answer)]
+        agents = [world.agents.of(answer) for answer in require_answers(answers) if _accepted(answer)]
         require.that(len(agents) > 1, "registrations at the same moment", expected="several", got=len(agents))
         _different([agent.client_id for agent in agents], "client_id")
         _different([agent.client_secret.reveal() for agent in agents], "client_secret")
@@ -67,7 +67,7 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
         what = f"authorization of one of {len(agents)} agents that registered at the same moment"
         code = visit.parameter("code")
         expect.that(bool(code), what, expected="a code", got=visit.outcome())
-        expect(world.gateway.exchange(world.authorized(attempt, code or ""))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code or ""))).status(200)
 
 
 def _answers_to_invented_codes(

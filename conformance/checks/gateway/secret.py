@@ -33,7 +33,7 @@ REFRESHES: dict[str, dict[str, Any]] = {
 def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Received) -> None:
     """The merchant refresh token is in no answer of a sign-in or of the redemption after it."""
     grant = world.grant()
-    world.redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
 
     no_secrets_in_answers(world, received, REFRESH_TOKEN)
 
@@ -82,8 +82,8 @@ def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
 def access_token_is_not_in_a_second_sign_in(world: World, received: Received) -> None:
     """A second sign-in of a user with a merchant token shows that token in no answer."""
     first = world.grant()
-    world.redeemed(first, world.proxy_token())
-    authorization = world.authorization(user=first.user)
+    world.backend.require_redeemed(first, world.backend.proxy_token())
+    authorization = world.new_code(user=first.user)
     require(world.gateway.exchange(authorization)).status(200)
     world.gateway.exchange(authorization)
     world.gateway.visit(world.attempt(user=first.user), approve=False, wherever=True)
@@ -114,7 +114,7 @@ def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Re
 def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: Received) -> None:
     """A Proxy token sent to other endpoints is in none of the answers."""
     good = redeemable(world)
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
 
     no_secrets_in_answers(world, received, PROXY_TOKEN)
@@ -124,7 +124,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
 def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to an agent contains the Proxy token that has just redeemed."""
     good = redeemable(world)
-    world.redeemed(world.grant(), good.proxy_token)
+    world.backend.require_redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
     no_secrets_in_answers(world, received, PROXY_TOKEN)
@@ -133,7 +133,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
 @check("SECRET-04")
 def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to a Proxy client contains its secret."""
-    client, proxy_token = world.home().proxy_client, world.proxy_token()
+    client, proxy_token = world.projects.home().proxy_client, world.backend.proxy_token()
     probes.send(gateway, probes.backends_side(gateway, client, proxy_token))
 
     no_secrets_in_answers(world, received, *PROXY_CLIENT)
@@ -143,7 +143,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
 def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to an agent or browser contains the Proxy client's ID or secret."""
     good = redeemable(world)
-    world.redeemed(world.grant(), good.proxy_token)
+    world.backend.require_redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
     no_secrets_in_answers(world, received, *PROXY_CLIENT)
@@ -196,7 +196,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 def _foreign(world: World) -> Secret | None:
     """A Proxy token of another Project, if there is one."""
     try:
-        other: Project = world.project()
-        return world.proxy_token(other)
+        other: Project = world.projects.another()
+        return world.backend.proxy_token(other)
     except (Unavailable, Unmet):
         return None

@@ -47,10 +47,10 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
 def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
     """A refused access token without the redemption scope is not in the logs."""
     _earlier_logs(world)
-    agent = world.agent()
+    agent = world.agents.new()
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent)
-    require(gateway.redeem(grant.access_token, world.proxy_token(), grant.resource.indicator)).refused()
+    require(gateway.redeem(grant.access_token, world.backend.proxy_token(), grant.resource.indicator)).refused()
     log = _log(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
@@ -79,7 +79,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     if not logged.characters:
         raise LeftOut("nothing was logged before this check")
     grant = world.grant()
-    world.core_keys(grant.resource)
+    world.keys.core(grant.resource)
     for what, own in (("gateway access token", grant.access_token), ("ID token", grant.id_token)):
         world.jwt(own, what)
         alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
@@ -149,13 +149,13 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 def _life(gateway: Gateway, world: World) -> str:
     """A sign-in, an exchange, redemptions and related failures, and what was logged meanwhile."""
     _earlier_logs(world)
-    authorization = world.authorization()
+    authorization = world.new_code()
     wrong = gateway.exchange(
         replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
     )
     grant = world.grant()
-    proxy_token = world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    proxy_token = world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
     require(wrong).refused()
     indicator = grant.resource.indicator
     gateway.redeem(grant.id_token, proxy_token, indicator)
@@ -176,7 +176,7 @@ def _life(gateway: Gateway, world: World) -> str:
             ("client_secret", grant.agent.client_secret.reveal()),
         ]
     )
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     gateway.proxy_token(replace(client, id=f"{client.id}x"))
     return _log(world)
 
@@ -184,7 +184,7 @@ def _life(gateway: Gateway, world: World) -> str:
 def _failed_refreshes(world: World) -> str:
     """Redemptions in which the merchant rejects one refresh and fails at another, and what was logged."""
     _earlier_logs(world)
-    agent = world.agent()
+    agent = world.agents.new()
     troubled = [failure_oracle.soon_due(isolated_user(world), agent) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)

@@ -32,7 +32,7 @@ _ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)"
 def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received: Received, case: str) -> None:
     """No redirect or link of a sign-in has a token or secret in its query or fragment."""
     grant = world.grant()
-    world.proxy_token()
+    world.backend.proxy_token()
     attempt = world.attempt(grant.agent)
     if case == "a refused sign-in":
         attempt = world.attempt(grant.agent)
@@ -48,7 +48,7 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
 @check("SECRET-07")
 def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received: Received) -> None:
     """The code is only in the address of the redirect URI, and the verifier in no address."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)
 
@@ -70,7 +70,7 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
     """No endpoint answers credentials with a 307 or 308 to another host."""
     good = redeemable(world)
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     probes.send(gateway, probes.refused_redemptions(gateway, good))
     probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
     away = [

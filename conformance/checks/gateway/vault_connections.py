@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_ex
 from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -52,11 +52,11 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
 
         after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
-        fired(case.fault, _connection_count(alone, door, after))
+        count_fault(case.fault, _connection_count(alone, door, after))
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 @contextmanager
@@ -85,7 +85,7 @@ def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> No
         raise LeftOut("the gateway did not connect to the token endpoint when the merchant token had expired")
     if not case.over_tls and answer.status == 200 and not refreshed:
         raise LeftOut("the gateway answered from its cache when the merchant token had expired")
-    fired(case.fault, visits if case.over_tls else int(not refreshed))
+    count_fault(case.fault, visits if case.over_tls else int(not refreshed))
 
 
 def _connection_count(alone: IsolatedUser, door: str, after: int) -> int:

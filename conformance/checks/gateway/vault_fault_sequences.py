@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault
 from gateproof.conformance.suite.generated_input import Draw
 
 LONGEST_SEQUENCE = 6
@@ -27,9 +27,9 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     """
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
-    if not world.moves_clock():
+    if not world.clock.can_move():
         raise LeftOut("each sequence needs its own expiry, and the clock cannot be moved")
-    agent = world.agent()
+    agent = world.agents.new()
     until = math.inf if draw.campaign is not None else time.monotonic() + LONGEST_S
     refreshed: list[int] = []
 
@@ -56,7 +56,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
         refreshed.extend(entry.ordinal for entry in due.refreshes())
         counts = {name: came.count(TROUBLE[name].outcome) for name in sequence}
         for name in (each for each in counts if counts[each]) if any(counts.values()) else sequence[:1]:
-            fired(TROUBLE[name].fault, counts[name])
+            count_fault(TROUBLE[name].fault, counts[name])
         draw.maximize("retries", len(came))
         due.alone.short_lived()
         failure_oracle.redeems_again(due)

@@ -50,7 +50,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
     """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
-    agent = world.agent()
+    agent = world.agents.new()
     dues = [(failure_oracle.soon_due(isolated_user(world), agent), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
@@ -135,7 +135,7 @@ def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
     # Positive twin: without the fault, a sign-in ends with tokens.
     world.grant()
     alone = isolated_user(world)
-    attempt = world.attempt(world.agent(), resource=alone.resource, user=alone.user)
+    attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
     return _SigningIn(alone=alone, what=what, attempt=attempt)
 
@@ -159,7 +159,7 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     tokens: Exchange | None = None
     code = visit.parameter("code")
     if code is not None:
-        tokens = world.gateway.exchange(world.authorized(signing_in.attempt, code))
+        tokens = world.gateway.exchange(world.authorization_of(signing_in.attempt, code))
     failure_oracle.provisioning_met(alone, what)
     expect.that(
         code is not None,

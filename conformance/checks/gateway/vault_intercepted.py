@@ -13,7 +13,7 @@ from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import Intercepted, behind_an_interceptor
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
@@ -52,7 +52,7 @@ def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, cas
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
@@ -62,4 +62,4 @@ def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
         time.sleep(0.05)
     if not struck and not between.saw(meant):
         raise LeftOut("the gateway gets merchant tokens in a way of its own")
-    fired(case.fault, struck)
+    count_fault(case.fault, struck)

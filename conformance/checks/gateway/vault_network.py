@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import Behind, behind_a_proxy
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource"]
@@ -54,7 +54,7 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 def _fault_count(behind: Behind, case: NetworkFault, before: int) -> None:
@@ -64,4 +64,4 @@ def _fault_count(behind: Behind, case: NetworkFault, before: int) -> None:
         time.sleep(0.05)
     if behind.proxy.connections == before:
         raise LeftOut("the gateway sent the merchant no request when the merchant token had expired")
-    fired(case.fault, struck)
+    count_fault(case.fault, struck)

@@ -37,12 +37,12 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     two agents of one user. While a refresh is under way, other redemptions may get any answer except 410;
     after the next expiry the vault works.
     """
-    for number, _ in enumerate(races.each(at_most=None if world.moves_clock() else 1), races.first):
+    for number, _ in enumerate(races.each(at_most=None if world.clock.can_move() else 1), races.first):
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
-        grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
+        grants = [alone.grant(world.agents.new()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
-        seen = [[world.redeemed(grant, proxy_token)] for grant in grants]
+        seen = [[world.backend.require_redeemed(grant, proxy_token)] for grant in grants]
         asked = len(alone.asked("refresh_token"))
 
         for _ in range(STAMPEDES):
@@ -87,13 +87,13 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
     The merchant delays the refresh. Redemptions that did not start it may get any other answer.
     """
-    if not world.moves_clock():
+    if not world.clock.can_move():
         raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
     for _ in races.each():
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grant, proxy_token = alone.grant(), alone.proxy_token()
-        expired = world.redeemed(grant, proxy_token).member("access_token")
+        expired = world.backend.require_redeemed(grant, proxy_token).member("access_token")
         let_expire(world)
         answers = _concurrent_redemptions(alone, [grant], proxy_token, races.racers)
         given = [answer.member("access_token") for answer in answers if answer.status == 200]
@@ -111,12 +111,12 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 def _one_slow_refresh(world: World) -> None:
     """One user redeems alone and one in a burst, after an expiry of both and after the next one."""
     lonely, crowded = isolated_user(world), isolated_user(world)
-    agent = world.agent()
+    agent = world.agents.new()
     turns, first = [], []
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True)
         turns.append((place.grant(agent), place.proxy_token()))
-        first.append(world.redeemed(*turns[-1]))
+        first.append(world.backend.require_redeemed(*turns[-1]))
     asked = len(lonely.asked("refresh_token"))
     let_expire(world)
     for place in (lonely, crowded):

@@ -18,7 +18,7 @@ from gateproof.conformance.faults.merchant_answers import DoorFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -49,7 +49,7 @@ def party_with_a_wrong_certificate_is_asked_nothing(
         came, calls = visits(), asked_there(world, endpoint, mark)
 
     require.that(came > 0, "operation of a user who is new", expected="a connection", got="none")
-    fired(shown(endpoint, wrong), came)
+    count_fault(shown(endpoint, wrong), came)
     asked_nothing(world, endpoint, wrong, calls, token)
     settles(service, world)
 
@@ -81,7 +81,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         gateway.revive_proxy_tokens()
         raise LeftOut("the service requests no other Proxy token before the old one expires")
 
-    fired(shown(Endpoint.TOKEN, wrong), came)
+    count_fault(shown(Endpoint.TOKEN, wrong), came)
     asked_nothing(world, Endpoint.TOKEN, wrong, calls, token)
     settles(service, world)
 

@@ -13,23 +13,23 @@ from gateproof.conformance.targets.control import ControlPlane, Unsupported
 
 def proxy_client_beside(world: World, project: Project) -> ProxyClient:
     """A Proxy client of the Project other than its first."""
-    return _named(world, world.estate.proxy_client_beside(project))
+    return _named(world, world.projects.pool.proxy_client_beside(project))
 
 
 def new_proxy_client(world: World, project: Project) -> ProxyClient:
     """A Proxy client that the run creates in the Project; so a check may revoke it."""
-    return _named(world, world.estate.new_proxy_client(project))
+    return _named(world, world.projects.pool.new_proxy_client(project))
 
 
 def revoked_proxy_client(world: World) -> ProxyClient:
     """A Proxy client that is revoked according to the target file."""
-    return _named(world, world.estate.revoked_proxy_client())
+    return _named(world, world.projects.pool.revoked_proxy_client())
 
 
 def revoke(world: World, client: ProxyClient) -> None:
     """Revokes a Proxy client that this run has created; others could not be restored."""
     action = "revoke_proxy_client"
-    if not world.estate.is_own(client.id):
+    if not world.projects.pool.is_own(client.id):
         raise Unavailable(
             "control:create_proxy_client", "revoking needs a Proxy client that the run itself has made"
         )
@@ -37,7 +37,7 @@ def revoke(world: World, client: ProxyClient) -> None:
         actions.revoke_proxy_client(_control(world, action), client.project_id, client.id)
     except Unsupported as unsupported:
         raise Unavailable(f"control:{action}", f"needs the control action {action}") from unsupported
-    world.estate.gone(client)
+    world.projects.pool.gone(client)
 
 
 def withhold_redemption_scope(world: World, agent: Agent) -> None:
@@ -47,7 +47,7 @@ def withhold_redemption_scope(world: World, agent: Agent) -> None:
 
 def resource_in(world: World, project: Project, indicator: str) -> Resource:
     """A new Resource of the Project with exactly this indicator."""
-    resource = world.estate.resource(indicator, project)
+    resource = world.projects.pool.resource(indicator, project)
     world.show(resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
     return resource
 
@@ -57,14 +57,14 @@ def of_one_indicator(world: World) -> tuple[Project, Project]:
     indicator = f"https://api.merchant.example/{world.unique()}"
     one, other = (
         replace(project, resource=resource_in(world, project, indicator))
-        for project in (world.project(), world.project())
+        for project in (world.projects.another(), world.projects.another())
     )
     return one, other
 
 
 def siblings(world: World) -> tuple[Resource, Resource]:
     """Two Resources of one Project."""
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     if one.project_id != other.project_id:
         raise Unavailable("resources:2", "the first Project of the target file has one Resource only")
     return one, other

@@ -25,7 +25,7 @@ _POINTER = re.compile(r'resource_metadata="?([^",\s]+)')
 @contextmanager
 def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService]:
     """An operator's service in front of the merchant, protected by the gateway under test."""
-    project = world.home()
+    project = world.projects.home()
     if world.merchant_api is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
 
@@ -69,7 +69,7 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
         require.text(token_endpoint, "token_endpoint in the discovery document")
     _require_reachable(world, registration, token_endpoint, discovery.get("jwks_uri"))
 
-    agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
+    agent = world.agents.of(gateway.register(world.agents.metadata(), endpoint=registration))
     attempt = world.attempt(agent)
     visit = gateway.visit(attempt, endpoint=discovery.get("authorization_endpoint"))
     code = require.text(visit.parameter("code"), f"code, after {visit.outcome()}")
@@ -78,7 +78,7 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
         returned == attempt.parameters["state"], "state", expected="the one that was sent", got=returned
     )
 
-    fields = gateway.exchange_fields(world.authorized(attempt, code))
+    fields = gateway.exchange_fields(world.authorization_of(attempt, code))
     answer = gateway.token_request(
         [(name, value) for name, value in fields.items() if value is not None],
         endpoint=token_endpoint,
@@ -94,14 +94,14 @@ def _require_reachable(world: World, *urls: object) -> None:
     try:
         for url in urls:
             if isinstance(url, str):
-                world.reachable(url)
+                world.gateway.reachable(url)
     except Unavailable as elsewhere:
         raise LeftOut(elsewhere.reason) from elsewhere
 
 
 def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
     """Waits until the gateway has provisioned: the service redeems only once, and 404 would fail it."""
-    proxy_token = world.proxy_token()
+    proxy_token = world.backend.proxy_token()
     deadline = time.monotonic() + world.standing.patience_s(PROVISIONING_S)
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
         if time.monotonic() > deadline:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateproof.conformance.faults.merchant_answers import MerchantFault
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire, still_good, works
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
+from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, require
 from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import backend as backend_wire
@@ -71,9 +71,9 @@ class Due:
 def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
     """A merchant token that was redeemed once and expires at the next let_expire()."""
     alone.short_lived()
-    agent = agent or alone.world.agent()
+    agent = agent or alone.world.agents.new()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
-    first = alone.world.redeemed(grant, proxy_token, not_yet=(404, 410))
+    first = alone.world.backend.require_redeemed(grant, proxy_token, not_yet=(404, 410))
     token = require.text(first.member("access_token"), "access_token of the redemption")
     return Due(
         alone=alone,
@@ -98,7 +98,7 @@ def struck(due: Due, what: MerchantFault) -> None:
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
     due.alone.world.standing.note_trouble()
-    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
+    count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
 def last_of(alone: IsolatedUser) -> int:
@@ -125,7 +125,7 @@ def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -
         time.sleep(0.1)
     standing.provisions_apart = True
     standing.note_trouble()
-    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
+    count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
 def redeem_during_fault(due: Due) -> Exchange:
@@ -186,7 +186,7 @@ def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
 
 def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
     """Expects no expired token. Without a movable clock this is not checked: clocks may differ a little."""
-    if due.alone.world.moves_clock():
+    if due.alone.world.clock.can_move():
         expect.that(
             not due.is_stale(answer),
             f"redemption while the merchant {does}",
@@ -200,7 +200,7 @@ def mended(due: Due) -> Exchange:
     """The redemption after the merchant has recovered, without any action of the user."""
     world, recovery = due.alone.world, mended_now(due.alone)
     while True:
-        answer = world.redeem(due.grant, due.proxy_token)
+        answer = world.backend.redeem_once_provisioned(due.grant, due.proxy_token)
         over = answer.status in {200, 410} and not due.is_stale(answer)
         if over or recovery.is_over(answer):
             still_good(world, due.grant, answer)
@@ -227,7 +227,7 @@ def redeems_again_or_says_why(due: Due) -> Exchange:
 def mended_by_the_user(due: Due) -> Exchange:
     """The answer to a redemption after the user has authorized again."""
     renewed = due.alone.grant(due.agent)
-    return due.alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
+    return due.alone.world.backend.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410))
 
 
 def _expect_recovered(answer: Exchange, *statuses: int) -> None:

@@ -79,7 +79,7 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
 def placeable(world: World) -> IsolatedUser:
     """A user in a Project to which the run can add a Resource with another token endpoint."""
     alone = isolated_user(world)
-    if not isinstance(world.estate, ControlledProjects):
+    if not isinstance(world.projects.pool, ControlledProjects):
         raise Unavailable(
             "control:create_resource", "a separate token endpoint needs a Resource that the run creates"
         )
@@ -91,7 +91,7 @@ def placeable(world: World) -> IsolatedUser:
 def elsewhere(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
     """The same user at a new Resource of the Project with this token endpoint."""
     world = alone.world
-    resource = world.resource(
+    resource = world.projects.resource(
         indicator=f"https://api.merchant.example/{world.unique()}",
         project=alone.project,
         token_endpoint=token_endpoint,

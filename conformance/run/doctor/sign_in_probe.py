@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.run.context.gateway import RunContext
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.context.gateway import GatewayContext
+from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.signin.page_loop import SCRIPTED
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.claims import Broken, LeftOut, Unavailable, Unmet
@@ -13,7 +13,7 @@ from gateproof.conformance.wire.client import RateLimited, TargetSilent
 _SAYS_NOTHING = (Broken, LeftOut, Unavailable, Unmet, ControlFailed, Unsupported, RateLimited, TargetSilent)
 
 
-def probe_sign_in(context: RunContext) -> list[str]:
+def probe_sign_in(context: GatewayContext) -> list[str]:
     """Problems of the sign-in pages; all other results of the sign-in are left to a run.
 
     The sign-in is for an agent that is registered for it.
@@ -21,7 +21,7 @@ def probe_sign_in(context: RunContext) -> list[str]:
     kind = context.target.sign_in.kind
     if kind not in {"forms", "chromium"}:
         return []
-    bench = Bench(context)
+    bench = GatewayBench(context)
     try:
         bench.begin("doctor")
         visit = bench.world.gateway.visit(bench.world.attempt())

@@ -11,16 +11,16 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.run.drive.judge import judge
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.claims import (
     LeftOut,
     NeverFired,
     NoOverlap,
     Unavailable,
-    beside,
+    attach,
     expect,
-    fired,
+    count_fault,
     observe,
     repeat_with,
     require,
@@ -44,7 +44,7 @@ BEFORE = Exchange(step="before", request=Request(method="GET", url="https://127.
 GUILTY = Exchange(step="guilty", request=Request(method="GET", url="https://127.0.0.1:1/orders"))
 
 
-def bench(*capabilities: str) -> Bench:
+def bench(*capabilities: str) -> GatewayBench:
     keyring = Keyring()
     keyring.secret("access_token", SECRET)
     context = SimpleNamespace(
@@ -54,7 +54,7 @@ def bench(*capabilities: str) -> Bench:
     )
     seen = [BEFORE, GUILTY]
     return cast(
-        Bench,
+        GatewayBench,
         SimpleNamespace(
             context=context,
             redactor=keyring.redactor,
@@ -200,7 +200,7 @@ def test_own_frames_of_a_harness_error_are_named() -> None:
 
 def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
     def run(holds: bool) -> None:
-        beside(claims={"sub": SECRET, "exp": 3600})
+        attach(claims={"sub": SECRET, "exp": 3600})
         expect.that(holds, "exp", expected="later", got=3600)
 
     failed, passed = (judged(partial(run, holds)) for holds in (False, True))
@@ -211,8 +211,8 @@ def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
 
 def test_fault_that_fired_is_counted() -> None:
     def run() -> None:
-        fired(FAULT, 2)
-        fired(FAULT, 1)
+        count_fault(FAULT, 2)
+        count_fault(FAULT, 1)
         expect.equal("right", "right", "value")
 
     assert judged(run).faults == (
@@ -223,7 +223,7 @@ def test_fault_that_fired_is_counted() -> None:
 def test_fault_that_never_fired_makes_an_error_of_what_held() -> None:
     def run() -> None:
         expect.equal("right", "right", "value")
-        fired(FAULT, 0)
+        count_fault(FAULT, 0)
 
     assert judged(run).verdict is Verdict.ERROR
 
