@@ -27,7 +27,7 @@ from unittest import mock
 from urllib.parse import urlsplit
 
 from gateproof.conformance.run.context.embedded import Embedded
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.run.prepare.gateway import prepare
@@ -126,7 +126,7 @@ def main() -> int:
 
 
 def replayed(
-    requests: Sequence[Request], before: Mapping[str, Any], fresh: RunContext
+    requests: Sequence[Request], before: Mapping[str, Any], fresh: GatewayContext
 ) -> tuple[float, int, int]:
     """How long the requests take to be sent again, how many those are, and how many were answered."""
     assert fresh.merchant is not None, "the reference has a control, so it has a merchant"

@@ -14,7 +14,7 @@ from gateproof.conformance.wire.rate_limit import Pace
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunContext:
+class GatewayContext:
     """One target, one fake world: the same for every worker of a run."""
 
     target: GatewayTarget

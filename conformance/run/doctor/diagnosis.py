@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.doctor.testability import Gain, Testability, gain, prospects
 from gateproof.conformance.run.prepare.capabilities import Offer, capabilities, remedy
@@ -76,7 +76,7 @@ class Diagnosis:
         return ", or ".join(self.missing[need] for need in group if need in self.missing)
 
 
-def diagnose(name: str, context: RunContext, doubts: Sequence[str]) -> Diagnosis:
+def diagnose(name: str, context: GatewayContext, doubts: Sequence[str]) -> Diagnosis:
     """What is known of a gateway that has answered."""
     return Diagnosis(
         name=name,
@@ -121,7 +121,7 @@ def _prospects(offered: frozenset[str]) -> list[Testability]:
     return prospects(rules.load().for_role("gateway"), index("gateway"), offered)
 
 
-def _advice(context: RunContext) -> list[Advice]:
+def _advice(context: GatewayContext) -> list[Advice]:
     """All control actions that are missing together, then each thing that the target file could list."""
     now, target = _prospects(context.capabilities), context.target
     actions = [need.removeprefix("control:") for need in context.missing if need.startswith("control:")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.run.context.gateway import RunContext
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.context.gateway import GatewayContext
+from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.signin.page_loop import SCRIPTED
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.claims import Broken, LeftOut, Unavailable, Unmet
@@ -13,7 +13,7 @@ from gateproof.conformance.wire.client import RateLimited, TargetSilent
 _SAYS_NOTHING = (Broken, LeftOut, Unavailable, Unmet, ControlFailed, Unsupported, RateLimited, TargetSilent)
 
 
-def rehearse(context: RunContext) -> list[str]:
+def rehearse(context: GatewayContext) -> list[str]:
     """What in the way to sign in looks wrong; a sign-in that ends in any other way is for a run to judge.
 
     The user is shown pages and acts on them, for an agent that is registered for it.
@@ -21,7 +21,7 @@ def rehearse(context: RunContext) -> list[str]:
     kind = context.target.sign_in.kind
     if kind not in {"forms", "chromium"}:
         return []
-    bench = Bench(context)
+    bench = GatewayBench(context)
     try:
         bench.begin("doctor")
         visit = bench.world.gateway.visit(bench.world.attempt())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from gateproof.conformance.run.context.agent import AgentContext
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.gateway import Prepared
 
-Context: TypeAlias = RunContext | ServiceContext | AgentContext
-AnyPrepared: TypeAlias = Prepared[RunContext] | Prepared[ServiceContext] | Prepared[AgentContext]
+Context: TypeAlias = GatewayContext | ServiceContext | AgentContext
+AnyPrepared: TypeAlias = Prepared[GatewayContext] | Prepared[ServiceContext] | Prepared[AgentContext]

@@ -32,7 +32,7 @@ from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.run.drive.plan import Plan
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.service.bench import ServiceBench
 from gateproof.conformance.run.service.worker_copy import ServiceShare
 from gateproof.conformance.suite.campaign import Campaign
@@ -72,13 +72,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
-    if isinstance(bench, Bench):
+    if isinstance(bench, GatewayBench):
         survey.troubled_at = bench.troubled_at()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
     # A worker that has said that it is done is not waited for much longer.
-    if isinstance(bench, Bench):
+    if isinstance(bench, GatewayBench):
         bench.clean_up()
 
 
@@ -149,13 +149,13 @@ def bench(request: pytest.FixtureRequest) -> AnyBench:
 
 
 @pytest.fixture
-def world(bench: Bench | ServiceBench) -> World | ServiceWorld:
+def world(bench: GatewayBench | ServiceBench) -> World | ServiceWorld:
     """Projects, Resources, agents and users for one check; around a service, gateway, merchant and thief."""
     return bench.world
 
 
 @pytest.fixture
-def received(bench: Bench | ServiceBench) -> Received | ServiceReceived:
+def received(bench: GatewayBench | ServiceBench) -> Received | ServiceReceived:
     """What was received so far, to be searched for secrets."""
     return bench.received
 
@@ -175,13 +175,13 @@ def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
 
 
 @pytest.fixture
-def anew(bench: Bench) -> Callable[[], World]:
+def anew(bench: GatewayBench) -> Callable[[], World]:
     """Begins the check's record anew, for a check of which one part in many is worth keeping."""
     return bench.anew
 
 
 @pytest.fixture
-def races(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Races:
+def races(bench: GatewayBench | ServiceBench, request: pytest.FixtureRequest) -> Races:
     """The races of one check, as large as the budget of examples lets them be."""
     context = bench.context
     examples = _budget(context, _id(request.node))
@@ -199,19 +199,19 @@ def races(bench: Bench | ServiceBench, request: pytest.FixtureRequest) -> Races:
 def _campaign(bench: AnyBench) -> Campaign | None:
     """The campaign, in which what a turn sent is of no use once it has held: a campaign takes thousands."""
     campaign = bench.context.campaign
-    if campaign is None or not isinstance(bench, Bench | ServiceBench):
+    if campaign is None or not isinstance(bench, GatewayBench | ServiceBench):
         return campaign
     return replace(campaign, between=bench.forget)
 
 
 @pytest.fixture
-def intercept(bench: Bench) -> Kept:
+def intercept(bench: GatewayBench) -> Kept:
     """The intercepting proxy, for a check that needs it."""
     return bench.intercept
 
 
 @pytest.fixture
-def gateway(bench: Bench) -> Gateway:
+def gateway(bench: GatewayBench) -> Gateway:
     """The gateway under test."""
     return bench.gateway
 
@@ -236,7 +236,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     with stash[INTERRUPTION].let_through():
         bench = stash[_BENCH]
         found = judge(_id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench)
-        pyfuncitem.stash[_FOUND] = bench.album.illustrated(found) if isinstance(bench, Bench) else found
+        pyfuncitem.stash[_FOUND] = (
+            bench.album.illustrated(found) if isinstance(bench, GatewayBench) else found
+        )
     return True
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.context.embedded import Embedded
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.drive.contexts import AnyPrepared, Context
 from gateproof.conformance.run.drive.liveness import silence
 from gateproof.conformance.run.drive.options import RunOptions
@@ -196,7 +196,7 @@ class _Run:
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
-            if isinstance(context, RunContext):
+            if isinstance(context, GatewayContext):
                 context = replace(context, troubled_at=survey.troubled_at)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")

@@ -17,7 +17,7 @@ from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAM
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
 from gateproof.conformance.run.gateway.recording_control import RecordingControl
 from gateproof.conformance.run.gateway.screenshots import Screenshots
@@ -46,10 +46,10 @@ PROVISIONING_S = 5.0
 _WORKER = "PYTEST_XDIST_WORKER"
 
 
-class Bench:
+class GatewayBench:
     """Everything that stays from check to check, and what is new for each: the record and the keyring."""
 
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: GatewayContext) -> None:
         self.context = context
         target, merchant = context.target, context.merchant
         self._exchanges: list[Exchange] = []

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.kit.authority import Authority
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.run.context.embedded import PORT_TAKEN, Embedded, embedded_gateway
-from gateproof.conformance.run.context.gateway import RunContext
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.merchant_access import MerchantAccess
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.capabilities import Offer, capabilities
@@ -53,12 +53,12 @@ class CannotRun(Exception):
 class Distrusted(CannotRun):
     """The target shows a certificate that its clients refuse: nothing but that can be tested."""
 
-    def __init__(self, why: str, prepared: Prepared[RunContext] | Prepared[ServiceContext]) -> None:
+    def __init__(self, why: str, prepared: Prepared[GatewayContext] | Prepared[ServiceContext]) -> None:
         super().__init__(why)
         self.prepared = prepared
 
 
-ContextT = TypeVar("ContextT", RunContext, ServiceContext, AgentContext)
+ContextT = TypeVar("ContextT", GatewayContext, ServiceContext, AgentContext)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ def set_stage(folder: Path, seed: int, stack: ExitStack) -> Stage:
 
 def prepare(
     target: GatewayTarget | Embedded, folder: Path, seed: int, stack: ExitStack, stage: Stage | None = None
-) -> Prepared[RunContext]:
+) -> Prepared[GatewayContext]:
     """Starts what has to be started; the stack stops it.
 
     A target with a certificate that is refused is `Distrusted`, with all that the rules of TLS need.
@@ -120,7 +120,7 @@ def prepare(
             admin.set_clock_offset(offset)
             minted_before = admin.last_minted()
     service = authority.issue("service")
-    context = RunContext(
+    context = GatewayContext(
         target=world.target,
         users=world.users,
         merchant=world.merchant,

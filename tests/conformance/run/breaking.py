@@ -15,10 +15,10 @@ import pytest
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.run.drive import plugin
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.gateway.bench import GatewayBench
 
 TEXT = "a library's text"
-_begin = Bench.begin
+_begin = GatewayBench.begin
 _judge = plugin.judge
 # The check that breaks where not everything does: a worker has it, and none that comes later misses it.
 _CHECK = "REDEEM-02/expires_at_is_a_timestamp"
@@ -37,7 +37,7 @@ def redeem(_gateway: Gateway, *arguments: object, **named: object) -> NoReturn:
     broken(*arguments, *named.values())
 
 
-def begin(bench: Bench, check_id: str) -> None:
+def begin(bench: GatewayBench, check_id: str) -> None:
     _begin(bench, check_id)
     if check_id == _CHECK:
         context = bench.context
@@ -69,7 +69,7 @@ def die(check_id: str, check: Any, run: Callable[[], None], bench: Any) -> Any:
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a check": (Gateway, "redeem", redeem),
-    "the bench": (Bench, "begin", begin),
+    "the bench": (GatewayBench, "begin", begin),
     "the judge": (plugin, "judge", judge),
     "the collection": (plugin, "pytest_collection_modifyitems", collected),
     "the end of a phase": (Received, "survey", survey),

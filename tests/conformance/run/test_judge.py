@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.run.drive.judge import judge
-from gateproof.conformance.run.gateway.bench import Bench
+from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.claims import (
     LeftOut,
@@ -44,7 +44,7 @@ BEFORE = Exchange(step="before", request=Request(method="GET", url="https://127.
 GUILTY = Exchange(step="guilty", request=Request(method="GET", url="https://127.0.0.1:1/orders"))
 
 
-def bench(*capabilities: str) -> Bench:
+def bench(*capabilities: str) -> GatewayBench:
     keyring = Keyring()
     keyring.secret("access_token", SECRET)
     context = SimpleNamespace(
@@ -54,7 +54,7 @@ def bench(*capabilities: str) -> Bench:
     )
     seen = [BEFORE, GUILTY]
     return cast(
-        Bench,
+        GatewayBench,
         SimpleNamespace(
             context=context,
             redactor=keyring.redactor,
