@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.check import Check
