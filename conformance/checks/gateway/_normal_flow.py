@@ -18,7 +18,7 @@ def works_before(world: World, user: User | None = None, *, within_s: float = 0.
     deadline = time.monotonic() + within_s
     while True:
         try:
-            world.redeemed(world.grant(user=user), world.proxy_token())
+            world.require_redeemed(world.grant(user=user), world.proxy_token())
         except Unmet:
             if time.monotonic() > deadline:
                 raise

@@ -53,7 +53,7 @@ def _fresh(world: World) -> Grant | None:
     if parsed is None:
         return None
     named = fresh.resource.indicator in strings_in({"aud": parsed.claims.get("aud")})
-    return fresh if named or world.redeem(fresh, world.proxy_token()).status == 200 else None
+    return fresh if named or world.redeem_once_provisioned(fresh, world.proxy_token()).status == 200 else None
 
 
 def _refreshed(world: World, grant: Grant) -> Grant | None:

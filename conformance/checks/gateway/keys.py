@@ -156,7 +156,7 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
 def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -> None:
     """A new signing key does not break the tokens that agents hold; nor does the next."""
     grant, proxy_token = world.grant(), world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
 
     for _ in range(2):
         world.rotate_keys()

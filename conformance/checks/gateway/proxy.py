@@ -57,7 +57,7 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
 def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
     """Nothing that an agent holds does as X-Proxy-Token: the second token locks agents out."""
     grant = world.grant()
-    world.redeemed(grant, world.proxy_token())
+    world.require_redeemed(grant, world.proxy_token())
     held = grant.agent.client_secret if case == "client_secret" else getattr(grant, case)
 
     expect(_redeemed(world, grant, held)).not_granted("the merchant token", "access_token")
@@ -135,7 +135,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
 
 def _shut_out(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
     """The agent of the grant asks by client_credentials, and what it gets does not redeem."""
-    world.redeemed(grant, world.proxy_token())
+    world.require_redeemed(grant, world.proxy_token())
     agent = grant.agent
     if where == "basic":
         answer = gateway.token_request(

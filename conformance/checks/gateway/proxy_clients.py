@@ -152,13 +152,13 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
     """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
     project = world.project_apart()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
-    world.redeemed(grant, world.proxy_token(project))
+    world.require_redeemed(grant, world.proxy_token(project))
     second = console.proxy_client_beside(world, project)
 
     for client in (second, first):
         asked = gateway.proxy_token(client)
         expect(asked).status(200)
-        expect(world.redeem(grant, _token(gateway, asked))).status(200)
+        expect(world.redeem_once_provisioned(grant, _token(gateway, asked))).status(200)
 
 
 @check("PROXY-05", needs=["control:create_proxy_client"])
@@ -192,13 +192,13 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
     require(gateway.proxy_token(leaving)).status(200)
     grant = world.grant(resource=project.resource)
     token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
-    world.redeemed(grant, token)
+    world.require_redeemed(grant, token)
     console.revoke(world, leaving)
 
-    expect(world.redeem(grant, token)).status(200)
+    expect(world.redeem_once_provisioned(grant, token)).status(200)
     fresh = gateway.proxy_token(staying)
     expect(fresh).status(200)
-    expect(world.redeem(grant, _token(gateway, fresh))).status(200)
+    expect(world.redeem_once_provisioned(grant, _token(gateway, fresh))).status(200)
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:

@@ -49,9 +49,9 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
         raise LeftOut("the gateway hands out a token that it has given before, with the last of its hour")
     world.advance_clock(lives - SPARE_S)
     grant = world.grant(resource=project.resource)
-    answer = world.redeem(grant, token)
+    answer = world.redeem_once_provisioned(grant, token)
     if answer.status != 200:
-        world.redeemed(grant, world.proxy_token(_with_another_client(world, project)))
+        world.require_redeemed(grant, world.proxy_token(_with_another_client(world, project)))
 
     expect.that(
         answer.status == 200,
@@ -69,10 +69,10 @@ MANY = 30
 def one_token_redeems_again_and_again(world: World) -> None:
     """A Proxy token is not used up by a redemption."""
     grant, token = world.grant(), world.proxy_token()
-    world.redeemed(grant, token)
+    world.require_redeemed(grant, token)
 
     for _ in range(MANY):
-        expect(world.redeem(grant, token)).status(200)
+        expect(world.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-06", needs=["users:2"])
@@ -81,10 +81,10 @@ def one_token_redeems_for_every_user(world: World) -> None:
     token = world.proxy_token()
     first, second = (world.grant(user=user) for user in world.users[:2])
     for grant in (first, second):
-        world.redeemed(grant, world.proxy_token())
+        world.require_redeemed(grant, world.proxy_token())
 
     for grant in (first, second, first):
-        expect(world.redeem(grant, token)).status(200)
+        expect(world.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-06")
@@ -92,9 +92,9 @@ def newer_token_leaves_the_older_one_good(world: World) -> None:
     """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
     grant, older = world.grant(), world.proxy_token()
     newer = world.proxy_token()
-    world.redeemed(grant, newer)
+    world.require_redeemed(grant, newer)
 
-    expect(world.redeem(grant, older)).status(200)
+    expect(world.redeem_once_provisioned(grant, older)).status(200)
 
 
 @check("PROXY-06", needs=["control:advance_clock"])
@@ -108,24 +108,24 @@ def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> No
         raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
     world.advance_clock(FIFTY_MINUTES_S)
     grant = world.grant(resource=project.resource)
-    world.redeemed(grant, world.proxy_token(project))
+    world.require_redeemed(grant, world.proxy_token(project))
 
-    expect(world.redeem(grant, token)).status(200)
+    expect(world.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-07")
 def token_is_refused_after_its_hour(world: World) -> None:
     """An expired Proxy token redeems nothing, for a user whose own token is fresh; use renews nothing."""
     token = world.proxy_token()
-    world.redeemed(world.grant(), token)
+    world.require_redeemed(world.grant(), token)
     world.advance_clock(FIFTY_MINUTES_S)
     # Whether it still serves is another rule's matter; here it is only used.
-    world.redeem(world.grant(), token)
+    world.redeem_once_provisioned(world.grant(), token)
     world.advance_clock(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
     grant = world.grant()
-    world.redeemed(grant, world.proxy_token())
+    world.require_redeemed(grant, world.proxy_token())
 
-    expect(world.redeem(grant, token)).not_granted("the merchant token", "access_token")
+    expect(world.redeem_once_provisioned(grant, token)).not_granted("the merchant token", "access_token")
 
 
 def _with_another_client(world: World, project: Project) -> Project:

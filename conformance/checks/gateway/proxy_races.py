@@ -19,7 +19,7 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
     for _ in races.each():
         # New ones each time: a campaign goes on for longer than gateway access tokens may live.
         grant, token = world.grant(), world.proxy_token()
-        world.redeemed(grant, token)
+        world.require_redeemed(grant, token)
 
         answers = concurrent.redemptions(world.gateway, [(grant, token)] * FEW)
 

@@ -50,10 +50,10 @@ def revoking_the_first_leaves_a_newer_one(gateway: Gateway, world: World) -> Non
     asked = require(gateway.proxy_token(newer)).status(200)
     text = require.text(asked.member("access_token"), "access_token of the Proxy token request")
     token = gateway.keyring.secret("proxy_token", text)
-    world.redeemed(grant, token)
+    world.require_redeemed(grant, token)
     console.revoke(world, project.proxy_client)
 
-    expect(world.redeem(grant, token)).status(200)
+    expect(world.redeem_once_provisioned(grant, token)).status(200)
     expect(gateway.proxy_token(newer)).status(200)
 
 

@@ -24,7 +24,7 @@ LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 @check("REDEEM-01")
 def answers_200_with_a_merchant_token(world: World) -> None:
     """The right three things give a merchant token."""
-    answer = world.settled(world.grant(), world.proxy_token())
+    answer = world.redeem_after_backoff(world.grant(), world.proxy_token())
 
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
@@ -67,7 +67,9 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
     """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
     for project in console.of_one_indicator(world):
-        answer = world.settled(world.grant(resource=project.resource), world.proxy_token(project))
+        answer = world.redeem_after_backoff(
+            world.grant(resource=project.resource), world.proxy_token(project)
+        )
 
         expect(answer).status(200)
         expect.text(answer.member("access_token"), "access_token")
@@ -76,14 +78,14 @@ def redeems_by_an_indicator_of_two_projects(world: World) -> None:
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
     """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
-    is_timestamp_or_absent(world.redeemed(world.grant(), world.proxy_token()))
+    is_timestamp_or_absent(world.require_redeemed(world.grant(), world.proxy_token()))
 
 
 @check("REDEEM-03")
 def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without the user's token is a bad request."""
     grant, proxy_token = world.grant(), world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(None, proxy_token, grant.resource.indicator)
 
@@ -94,7 +96,7 @@ def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
 def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without the Proxy token is a bad request."""
     grant, proxy_token = world.grant(), world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grant.access_token, None, grant.resource.indicator)
 
@@ -105,7 +107,7 @@ def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
 def missing_both_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without either credential is a bad request, too."""
     grant, proxy_token = world.grant(), world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(None, None, grant.resource.indicator)
 
@@ -120,9 +122,9 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
     """
     one, other = (world.home(), world.project()) if case == "home" else (world.project(), world.home())
     grant, proxy_token = world.grant(resource=one.resource), world.proxy_token(one)
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
     elsewhere, foreign = world.grant(resource=other.resource), world.proxy_token(other)
-    world.redeemed(elsewhere, foreign)
+    world.require_redeemed(elsewhere, foreign)
 
     answer = gateway.redeem(grant.access_token, foreign, one.resource.indicator)
 
@@ -139,7 +141,7 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, proxy_token in zip(grants, tokens, strict=True):
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grants[0].access_token, tokens[1], projects[0].resource.indicator)
 
@@ -158,7 +160,7 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
     grant = world.grant(resource=project.resource)
     oldest, unused, newest = (world.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3))
     for proxy_token in (oldest, newest):
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
     console.revoke(world, leaving)
 
     answers = [
@@ -207,7 +209,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
 
     The merchant takes the user afterwards, and the next sign-in redeems: only the merchant's word differed.
     """
-    world.redeemed(world.grant(), world.proxy_token())
+    world.require_redeemed(world.grant(), world.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning="reject")
     agent, proxy_token = world.agent(), alone.proxy_token()
@@ -218,14 +220,14 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     alone.script(provisioning="accept")
 
     expect(answer).status(404)
-    world.redeemed(alone.grant(agent), proxy_token)
+    world.require_redeemed(alone.grant(agent), proxy_token)
 
 
 def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:
     """The same agent redeemed for the same user before, so that the merchant token is there."""
     agent, proxy_token = world.agent(), world.proxy_token()
     before = world.grant(agent=agent, resource=resource)
-    world.redeemed(before, proxy_token)
+    world.require_redeemed(before, proxy_token)
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent, resource=resource)
 

@@ -29,11 +29,11 @@ def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) ->
     agent, proxy_token = world.agent(), world.proxy_token(project)
     grants = [world.grant(agent=agent, resource=resource) for resource in resources]
     for grant in grants:
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
 
     owners: dict[str, str] = {}
     for grant in (*grants, grants[0]):
-        answer = require(world.redeem(grant, proxy_token)).status(200)
+        answer = require(world.redeem_once_provisioned(grant, proxy_token)).status(200)
         token = require.text(answer.member("access_token"), "access_token of the redemption")
         first = owners.setdefault(token, grant.resource.id)
         expect.that(

@@ -38,7 +38,7 @@ def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
     """Whether a token for one Resource redeems another Resource of its Project is open."""
     resource, sibling = console.siblings(world)
     proxy_token, grant = world.proxy_token(), world.grant(resource=resource)
-    world.redeemed(world.grant(resource=sibling, agent=grant.agent), proxy_token)
+    world.require_redeemed(world.grant(resource=sibling, agent=grant.agent), proxy_token)
     answer = gateway.redeem(grant.access_token, proxy_token, sibling.indicator)
 
     observe(

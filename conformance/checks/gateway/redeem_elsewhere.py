@@ -66,6 +66,6 @@ def token_under_a_new_key_redeems_too(world: World) -> None:
 
 
 def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:
-    answer = world.settled(grant, proxy_token, not_yet=not_yet)
+    answer = world.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")

@@ -18,7 +18,7 @@ def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: W
     agent, proxy_token = world.agent(), first.proxy_token()
     grants = [alone.grant(agent) for alone in both]
     for alone, grant in zip(both, grants, strict=True):
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
         world.order_ids(alone.user)
     requests = [
         backend_wire.redemption(

@@ -37,7 +37,7 @@ def each_user_gets_their_own(world: World, case: str) -> None:
     alice = world.grant(agent=agent, user=world.users[0])
     bob = world.grant(agent=other, user=world.users[1])
     for grant in (alice, bob):
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
 
@@ -62,7 +62,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
             raise LeftOut("the gateway signs nobody in in a browser that it knows for another user")
         code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
         grant = world.grant_of(world.authorized(attempt, code), attempt)
-        answer = world.redeemed(grant, proxy_token)
+        answer = world.require_redeemed(grant, proxy_token)
 
         belongs(world, answer, user, grant.resource)
 
@@ -80,7 +80,7 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     try:
         grants = [world.grant(agent=agent, user=user) for user in users]
         for grant in grants:
-            world.redeemed(grant, proxy_token)
+            world.require_redeemed(grant, proxy_token)
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("a user with such a login does not get as far as a redemption here") from refusal
 
@@ -93,7 +93,7 @@ def each_resource_gives_its_own(world: World) -> None:
     proxy_token, agent = world.proxy_token(), world.agent()
     grants = [world.grant(agent=agent, resource=resource) for resource in console.siblings(world)]
     for grant in grants:
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
@@ -105,7 +105,7 @@ def each_project_gives_its_own(world: World) -> None:
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        world.redeemed(grant, token)
+        world.require_redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -117,7 +117,7 @@ def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     tokens = [world.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        world.redeemed(grant, token)
+        world.require_redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -132,7 +132,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
     proxy_token, agent = world.proxy_token(), world.agent()
     grants = [world.grant(agent=agent, resource=each) for each in (resource, sibling)]
     for grant in grants:
-        world.redeemed(grant, proxy_token)
+        world.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
 
@@ -159,7 +159,7 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
         one.short_lived()
     agent, proxy_token = world.agent(), alice.proxy_token()
     grants = [one.grant(agent) for one in (alice, bob)]
-    before = [world.redeemed(grant, proxy_token) for grant in grants]
+    before = [world.require_redeemed(grant, proxy_token) for grant in grants]
     let_expire(world)
     for grant, answer in zip(grants, before, strict=True):
         require(redeem_past(world, grant, proxy_token, answer.member("access_token"))).status(200)
@@ -182,7 +182,7 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
 
-    _expires_as_the_merchant_says(world, world.redeemed(grant, proxy_token))
+    _expires_as_the_merchant_says(world, world.require_redeemed(grant, proxy_token))
 
 
 @check("REDEEM-02", needs=["merchant"], alone=True)
@@ -208,7 +208,7 @@ def _refreshed(world: World, *, times: int = 1) -> Exchange:
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    answer = world.redeemed(grant, proxy_token)
+    answer = world.require_redeemed(grant, proxy_token)
     for turn in range(times):
         if turn == times - 1:
             alone.script(access_token_lifetime_s=7200)
@@ -228,7 +228,7 @@ def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
     """Each redemption gives a token of its grant's user and Resource, and two owners never share one."""
     owners: dict[str, tuple[str, str]] = {}
     for grant, proxy_token in redeemed:
-        answer = world.redeem(grant, proxy_token)
+        answer = world.redeem_once_provisioned(grant, proxy_token)
         token = require.text(require(answer).status(200).member("access_token"), "access_token")
         owner = (grant.user.login, grant.resource.id)
         first = owners.setdefault(token, owner)

@@ -63,7 +63,7 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
     owned = _owned(world)
     owners = Owners(world, {})
     for each in owned:
-        owners.judge(each, world.redeemed(*each))
+        owners.judge(each, world.require_redeemed(*each))
 
     for choice in races.each():
         _redeemed_at_once(world, owners, owned, races.racers, choice)
@@ -86,7 +86,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
         )
         owned = [(grant, proxy_token) for grant in grants]
         for each in owned:
-            owners.judge(each, world.redeemed(*each))
+            owners.judge(each, world.require_redeemed(*each))
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
@@ -104,7 +104,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
         owned = [(place.grant(agent), place.proxy_token()) for place in places]
         owners = Owners(world, {})
         for each in owned:
-            owners.judge(each, world.redeemed(*each))
+            owners.judge(each, world.require_redeemed(*each))
         let_expire(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": HOLD_S}
         for place in places:
@@ -112,7 +112,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
         _redeemed_at_once(world, owners, owned, races.racers, choice)
         for each in owned:
-            owners.judge(each, world.redeem(*each))
+            owners.judge(each, world.redeem_once_provisioned(*each))
 
 
 @check("REDEEM-06", needs=["control:create_proxy_client"], rounds=6)
@@ -125,10 +125,10 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
     for choice in races.each():
         # A new grant each time: a campaign goes on for longer than gateway access tokens may live.
         grant = world.grant(resource=project.resource)
-        world.redeemed(grant, world.proxy_token(project))
+        world.require_redeemed(grant, world.proxy_token(project))
         client = console.new_proxy_client(world, project)
         token = world.proxy_token(replace(project, proxy_client=client))
-        world.redeemed(grant, token)
+        world.require_redeemed(grant, token)
 
         history = amid(
             [partial(gateway.redeem, grant.access_token, token, grant.resource.indicator)] * ASKERS,

@@ -56,7 +56,7 @@ def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> 
     if abroad.resource.indicator == good.indicator:
         raise LeftOut("the two Projects of the target file share a merchant API")
     elsewhere = world.grant(resource=abroad.resource)
-    world.redeemed(elsewhere, world.proxy_token(abroad))
+    world.require_redeemed(elsewhere, world.proxy_token(abroad))
 
     _not_found(gateway, good, abroad.resource.indicator)
 
@@ -89,7 +89,7 @@ def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     own, other = case
     resource = world.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
     good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    world.redeemed(good.grant, good.proxy_token)
+    world.require_redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, resource.indicator.replace(own, other))
 
@@ -104,7 +104,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
     shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
     longer = world.resource(indicator=f"{shorter.indicator}/orders")
     good = ValidTokens(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
-    own = world.redeemed(good.grant, good.proxy_token)
+    own = world.require_redeemed(good.grant, good.proxy_token)
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
 
@@ -127,7 +127,7 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
     resource = world.resource(indicator=f"{beginning}1")
     good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    world.redeemed(good.grant, good.proxy_token)
+    world.require_redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, f"{beginning}2")
 

@@ -24,7 +24,7 @@ def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: W
     newer = replace(project, proxy_client=console.new_proxy_client(world, project))
     grant = world.grant(resource=project.resource)
     token, other = world.proxy_token(project), world.proxy_token(newer)
-    world.redeemed(grant, token)
+    world.require_redeemed(grant, token)
     console.revoke(world, project.proxy_client)
 
     _refused(gateway, grant, token)
@@ -37,12 +37,12 @@ def revocation_reaches_tokens_for_as_long_as_they_live(gateway: Gateway, world: 
     project = world.project_apart()
     leaving = replace(project, proxy_client=console.new_proxy_client(world, project))
     grant, token = world.grant(resource=project.resource), world.proxy_token(leaving)
-    world.redeemed(grant, token)
+    world.require_redeemed(grant, token)
     console.revoke(world, leaving.proxy_client)
     require(gateway.redeem(grant.access_token, token, grant.resource.indicator)).status(401)
     world.advance_clock(WHILE_IT_LIVES_S)
     fresh = world.grant(resource=project.resource)
-    world.redeemed(fresh, world.proxy_token(project))
+    world.require_redeemed(fresh, world.proxy_token(project))
 
     _refused(gateway, fresh, token)
 

@@ -11,11 +11,11 @@ from gateproof.conformance.suite.claims import expect
 def merchant_token_comes_after_a_rotation(world: World) -> None:
     """Tokens from after the rotation redeem like those from before."""
     agent = world.agent()
-    world.redeemed(world.grant(agent=agent), world.proxy_token())
+    world.require_redeemed(world.grant(agent=agent), world.proxy_token())
     world.rotate_keys()
     grant, proxy_token = world.grant(agent=agent), world.proxy_token()
 
-    answer = world.settled(grant, proxy_token)
+    answer = world.redeem_after_backoff(grant, proxy_token)
 
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")

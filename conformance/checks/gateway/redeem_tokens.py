@@ -136,7 +136,7 @@ def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) ->
 def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> None:
     """A token of another issuer, the merchant's for this very user, redeems nothing."""
     good = redeemable(world)
-    answer = world.redeemed(good.grant, good.proxy_token)
+    answer = world.require_redeemed(good.grant, good.proxy_token)
     token = require.text(answer.member("access_token"), "access_token of the redemption")
 
     _refused(_with_bearer(gateway, good, token))
@@ -147,7 +147,7 @@ def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
     """Past its `exp` a gateway access token redeems nothing; a new one of the same user does."""
     agent = world.agent()
     grant = world.grant(agent=agent)
-    world.redeemed(grant, world.proxy_token())
+    world.require_redeemed(grant, world.proxy_token())
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
     seconds = exp if isinstance(exp, int | float) and not isinstance(exp, bool) else 0
     left = seconds - world.target_time(grant.answer)
@@ -155,7 +155,7 @@ def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
     world.advance_clock(round(left) + LEEWAY_S)
     fresh = world.grant(agent=agent)
     proxy_token = world.proxy_token()
-    world.redeemed(fresh, proxy_token)
+    world.require_redeemed(fresh, proxy_token)
 
     _refused(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator))
 

@@ -57,7 +57,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     recovery = mended_now(alone)
 
     def again() -> Exchange:
-        return world.redeem(alone.grant(), alone.proxy_token())
+        return world.redeem_once_provisioned(alone.grant(), alone.proxy_token())
 
     succeeds(again, "redemption after the merchant was mended", recovery)
 

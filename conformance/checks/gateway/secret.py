@@ -33,7 +33,7 @@ REFRESHES: dict[str, dict[str, Any]] = {
 def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Received) -> None:
     """Neither pages, cookies, redirects and tokens of a sign-in nor the redemption after it have it."""
     grant = world.grant()
-    world.redeemed(grant, world.proxy_token())
+    world.require_redeemed(grant, world.proxy_token())
 
     hidden(world, received, REFRESH_TOKEN)
 
@@ -79,7 +79,7 @@ def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
 def access_token_is_not_in_a_second_sign_in(world: World, received: Received) -> None:
     """A user who signs in again, when the merchant token is there already, gets no sight of it."""
     first = world.grant()
-    world.redeemed(first, world.proxy_token())
+    world.require_redeemed(first, world.proxy_token())
     authorization = world.authorization(user=first.user)
     require(world.gateway.exchange(authorization)).status(200)
     world.gateway.exchange(authorization)
@@ -121,7 +121,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
 def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """An agent whose user's token was redeemed a moment ago gets no sight of the Proxy token."""
     good = redeemable(world)
-    world.redeemed(world.grant(), good.proxy_token)
+    world.require_redeemed(world.grant(), good.proxy_token)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
     hidden(world, received, PROXY_TOKEN)
@@ -140,7 +140,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
 def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """Pages, redirects, documents, tokens and errors name no Proxy client, also just after it was used."""
     good = redeemable(world)
-    world.redeemed(world.grant(), good.proxy_token)
+    world.require_redeemed(world.grant(), good.proxy_token)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
     hidden(world, received, *PROXY_CLIENT)

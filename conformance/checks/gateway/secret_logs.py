@@ -155,7 +155,7 @@ def _life(gateway: Gateway, world: World) -> str:
     )
     grant = world.grant()
     proxy_token = world.proxy_token()
-    world.redeemed(grant, proxy_token)
+    world.require_redeemed(grant, proxy_token)
     require(wrong).refused()
     indicator = grant.resource.indicator
     gateway.redeem(grant.id_token, proxy_token, indicator)

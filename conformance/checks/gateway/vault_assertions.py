@@ -121,7 +121,7 @@ def _told_of_agents(alone: IsolatedUser) -> int:
 def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     world = alone.world
     grant = alone.grant()
-    world.redeem(grant, alone.proxy_token())
+    world.redeem_once_provisioned(grant, alone.proxy_token())
     sent = _assertions(alone, grant, after)
     require.that(
         bool(sent),

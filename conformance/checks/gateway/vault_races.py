@@ -43,7 +43,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
         alone.short_lived(rotate_refresh_tokens=True)
         grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
-        seen = [[world.redeemed(grant, proxy_token)] for grant in grants]
+        seen = [[world.require_redeemed(grant, proxy_token)] for grant in grants]
         asked = len(alone.asked("refresh_token"))
 
         for _ in range(STAMPEDES):
@@ -94,7 +94,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grant, proxy_token = alone.grant(), alone.proxy_token()
-        expired = world.redeemed(grant, proxy_token).member("access_token")
+        expired = world.require_redeemed(grant, proxy_token).member("access_token")
         let_expire(world)
         answers = _stampede(alone, [grant], proxy_token, races.racers)
         given = [answer.member("access_token") for answer in answers if answer.status == 200]
@@ -117,7 +117,7 @@ def _one_slow_refresh(world: World) -> None:
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True)
         turns.append((place.grant(agent), place.proxy_token()))
-        first.append(world.redeemed(*turns[-1]))
+        first.append(world.require_redeemed(*turns[-1]))
     asked = len(lonely.asked("refresh_token"))
     let_expire(world)
     for place in (lonely, crowded):

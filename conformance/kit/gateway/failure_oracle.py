@@ -78,7 +78,7 @@ def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
     alone.short_lived()
     agent = agent or alone.world.agent()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
-    first = alone.world.redeemed(grant, proxy_token, not_yet=(404, 410))
+    first = alone.world.require_redeemed(grant, proxy_token, not_yet=(404, 410))
     token = require.text(first.member("access_token"), "access_token of the redemption")
     return Due(
         alone=alone,
@@ -207,7 +207,7 @@ def mended(due: Due) -> Exchange:
     """The redemption once the merchant is itself again, for which the user did nothing."""
     world, recovery = due.alone.world, mended_now(due.alone)
     while True:
-        answer = world.redeem(due.grant, due.proxy_token)
+        answer = world.redeem_once_provisioned(due.grant, due.proxy_token)
         over = answer.status in {200, 410} and not due.is_stale(answer)
         if over or recovery.is_over(answer):
             still_good(world, due.grant, answer)
@@ -234,7 +234,7 @@ def redeems_again_or_says_why(due: Due) -> Exchange:
 def mended_by_the_user(due: Due) -> Exchange:
     """What redemption answers when the user has authorized anew."""
     renewed = due.alone.grant(due.agent)
-    return due.alone.world.redeem(renewed, due.proxy_token, not_yet=(404, 410))
+    return due.alone.world.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410))
 
 
 def _back(answer: Exchange, *statuses: int) -> None:

@@ -171,7 +171,7 @@ def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tupl
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)
     grant = alone.grant(agent)
-    stale = before_expiry(world.settled(grant, proxy_token))
+    stale = before_expiry(world.redeem_after_backoff(grant, proxy_token))
     let_expire(world)
     return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
 
@@ -180,7 +180,7 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
     """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
     deadline = time.monotonic() + LATE_S
     while True:
-        answer = world.redeem(grant, proxy_token)
+        answer = world.redeem_once_provisioned(grant, proxy_token)
         stale = answer.status == 200 and answer.member("access_token") == expired
         if not stale or world.moves_clock() or time.monotonic() > deadline:
             return answer

@@ -21,10 +21,10 @@ def redeemable(world: World) -> ValidTokens:
     standing = world.standing
     if standing.kept is not None and standing.offset_s == world.clock.offset_s:
         kept = _introduced(world, standing.kept)
-        if world.redeem(kept.grant, kept.proxy_token).status == 200:
+        if world.redeem_once_provisioned(kept.grant, kept.proxy_token).status == 200:
             return kept
     fresh = ValidTokens(grant=world.grant(), proxy_token=world.proxy_token())
-    world.redeemed(fresh.grant, fresh.proxy_token)
+    world.require_redeemed(fresh.grant, fresh.proxy_token)
     standing.kept, standing.offset_s = fresh, world.clock.offset_s
     return fresh
 

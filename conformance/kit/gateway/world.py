@@ -228,7 +228,9 @@ class World:
         token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
         return self.gateway.keyring.secret("proxy_token", token)
 
-    def redeem(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+    def redeem_once_provisioned(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
         """A redemption; a status of `not_yet` is asked again while provisioning may still be going on."""
         deadline = time.monotonic() + self.standing.patience_s(PROVISIONING_S)
         while True:
@@ -238,26 +240,30 @@ class World:
                 return answer
             time.sleep(0.25)
 
-    def redeemed(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+    def require_redeemed(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
         """A redemption to build on."""
-        return require(self.settled(grant, proxy_token, not_yet=not_yet)).status(200)
+        return require(self.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)).status(200)
 
-    def settled(self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> Exchange:
+    def redeem_after_backoff(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
         """A redemption of which no trouble that the merchant had before is the reason.
 
         A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
         then the user signs in once more.
         """
         sparing = Backoff(self.standing)
-        answer = self.redeem(grant, proxy_token, not_yet=not_yet)
+        answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
         while answer.status != 200 and not sparing.is_over(answer):
             time.sleep(1)
             grant = self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
-            answer = self.redeem(grant, proxy_token, not_yet=not_yet)
+            answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
         return answer
 
     def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
-        answer = self.redeemed(grant, proxy_token)
+        answer = self.require_redeemed(grant, proxy_token)
         token = require.text(answer.member("access_token"), "access_token of the redemption")
         return self.gateway.keyring.secret("merchant_access_token", token)
 
