@@ -171,7 +171,7 @@ class Player:
             got=visit.outcome(),
         )
         code = visit.parameter("code")
-        self._codes.append(world.authorized(attempt, code) if code else None)
+        self._codes.append(world.authorization_of(attempt, code) if code else None)
         self._whose.append((step.project, step.user))
         self.signed_in_at = time.monotonic()
         heard = self._await_provisioning(step) if awaits and code else self._listen()

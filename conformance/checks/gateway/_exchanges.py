@@ -32,12 +32,12 @@ def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authori
         there, twin = regular(world, verifier=verifier)
         answer = there.gateway.exchange(twin)
     require(answer).status(200)
-    return there, there.approved(there.attempt(twin.agent, verifier=verifier))
+    return there, there.code_for(there.attempt(twin.agent, verifier=verifier))
 
 
 def works(world: World, agent: Agent) -> Exchange:
     """An exchange with everything right, as the twin of one that has a fault."""
-    return require(world.gateway.exchange(world.approved(world.attempt(agent)))).status(200)
+    return require(world.gateway.exchange(world.code_for(world.attempt(agent)))).status(200)
 
 
 def no_tokens(answer: Exchange, what: str) -> None:

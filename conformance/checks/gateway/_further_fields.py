@@ -16,7 +16,7 @@ def with_field(
 ) -> Exchange:
     """An exchange or a refresh of this agent's; a refresh is left out where none is understood."""
     if grant == "exchange":
-        authorization = world.authorization(agent=agent, resource=resource)
+        authorization = world.new_code(agent=agent, resource=resource)
         return world.gateway.exchange(authorization, **{name: value})
     renewed(world)
     given = world.grant(agent=agent, resource=resource)

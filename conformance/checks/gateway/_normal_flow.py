@@ -64,7 +64,7 @@ def _flow(world: World, user: User | None) -> Exchange:
     attempt = world.attempt(world.agent_of(agent), user=user)
     visit = world.gateway.visit(attempt)
     code = expect.text(visit.parameter("code"), f"code, after {visit.outcome()}")
-    tokens = world.gateway.exchange(world.authorized(attempt, code))
+    tokens = world.gateway.exchange(world.authorization_of(attempt, code))
     expect(tokens).status(200)
     proxy = world.gateway.proxy_token(world.home().proxy_client)
     expect(proxy).status(200)

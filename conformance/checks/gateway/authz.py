@@ -130,7 +130,7 @@ def pending_agent_gets_no_code(world: World) -> None:
     The user stays in one browser, so that the second try meets somebody who is signed in.
     """
     world = world.in_one_browser()
-    world.authorization()
+    world.new_code()
     resource = world.holding_resource()
     agent = world.agent()
     for which in ("first", "second"):
@@ -144,7 +144,7 @@ def pending_agent_gets_no_code(world: World) -> None:
 @check("AUTHZ-07", needs=["users:2"])
 def pending_agent_gets_no_code_of_another_user(world: World) -> None:
     """An agent that is Pending is so for every user, and not for the one alone who met it first."""
-    world.authorization(user=world.users[1])
+    world.new_code(user=world.users[1])
     resource, agent = world.holding_resource(), world.agent()
     for which, user in zip(("first", "second"), world.users[:2], strict=True):
         visit = world.gateway.visit(world.attempt(agent, resource=resource, user=user), wherever=True)
@@ -157,7 +157,7 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
     resource = world.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
     world.approve_agent(approved, resource)
-    world.authorization(agent=approved, resource=resource)
+    world.new_code(agent=approved, resource=resource)
 
     for which, agent in {"the other agent": pending, "an agent that came later": world.agent()}.items():
         visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
@@ -169,7 +169,7 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
     """In a Project that gave an agent a code and then holds agents, one that registers now gets none."""
     world = world.in_one_browser()
     project = world.new_project()
-    world.authorization(resource=project.resource)
+    world.new_code(resource=project.resource)
     world.set_agent_policy(project, "hold")
 
     visit = world.gateway.visit(world.attempt(resource=project.resource), wherever=True)
@@ -186,7 +186,7 @@ def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -
     # The other Project meets it, too, before anybody is asked.
     gateway.visit(world.attempt(agent, resource=other), wherever=True)
     world.approve_agent(agent, one)
-    world.authorization(agent=agent, resource=one)
+    world.new_code(agent=agent, resource=one)
 
     visit = gateway.visit(world.attempt(agent, resource=other), wherever=True)
     no_code(visit, "sign-in in the other Project")
@@ -210,7 +210,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     """
     # Where the merchant takes the gateway, a sign-in like this one gives a code.
     friendly = isolated_user(world)
-    world.authorization(resource=friendly.resource, user=friendly.user)
+    world.new_code(resource=friendly.resource, user=friendly.user)
     place = isolated_user(world)
     # The rejection comes first: a gateway that has a token of the user's already may not ask for another.
     place.script(provisioning="reject")
@@ -226,7 +226,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     place.script()
     after = world.attempt(resource=place.resource, user=place.user)
     with owed():
-        world.approved(after)
+        world.code_for(after)
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     place.script()

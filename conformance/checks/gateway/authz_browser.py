@@ -49,7 +49,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
     agent = world.agent()
     many = gateway.new_browser is not None
     count = SAMPLES if many else SAMPLES_ELSEWHERE
-    codes = [world.authorization(agent=agent).code.reveal() for _ in range(count)]
+    codes = [world.new_code(agent=agent).code.reveal() for _ in range(count)]
 
     expect.that(
         len(set(codes)) == count,
@@ -70,7 +70,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-12")
 def code_is_carried_by_the_redirect_alone(world: World) -> None:
     """The code is in the answer that sends the browser away, and in no cookie and no other answer."""
-    code = world.authorization().code.reveal()
+    code = world.new_code().code.reveal()
     received = [(exchange, exchange.answer) for exchange in world.seen() if exchange.answer is not None]
     if not any(_leads_away(answer, code) for _, answer in received):
         raise LeftOut("this way to sign in does not show the redirect that carries the code")
@@ -112,7 +112,7 @@ def sign_in_and_approve_pages_leak_no_referer(gateway: Gateway, world: World) ->
 def user_who_declines_gives_no_code(world: World, case: str) -> None:
     """Whoever signs in and then declines gives no code, also in a browser that approved another agent."""
     signed_in = world.in_one_browser()
-    signed_in.authorization()
+    signed_in.new_code()
     asker = signed_in if case == "signed-in" else world
     visit = asker.gateway.visit(asker.attempt(), approve=False, wherever=True)
     require.that(

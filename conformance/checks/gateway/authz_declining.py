@@ -15,7 +15,7 @@ def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
     A yes may be remembered. There may still be a no to press then, to something else.
     """
     signed_in = world.in_one_browser()
-    agent = signed_in.authorization().agent
+    agent = signed_in.new_code().agent
     asker = signed_in if case == "signed-in" else world
     new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agent(), agent))
     visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)

@@ -27,7 +27,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
 
     Where a user's sessions may end each other, each user signs in once.
     """
-    world.authorization()
+    world.new_code()
     browsers = BROWSERS if side_by_side(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
         raise LeftOut("there is one user, whose sessions were not seen to leave each other alone")
@@ -71,7 +71,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     Several authorizations go on all the time, in browsers that are signed in, and the approval comes in the
     midst of them. Where a user's sessions may end each other, there is one browser.
     """
-    world.authorization()
+    world.new_code()
     browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
     for choice in races.each():
         resource, agent = world.holding_resource(), world.agent()

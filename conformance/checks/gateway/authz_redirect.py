@@ -110,7 +110,7 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
     """Where the registered URI has a query, another one in its place gets neither a code nor the browser."""
     world = world.in_one_browser()
     agent = world.agent_with(WITH_QUERY)
-    world.authorization(agent=agent)
+    world.new_code(agent=agent)
 
     _refused(world, agent, WITH_QUERY, case)
 
@@ -120,7 +120,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
     """An address that only another agent registered is as good as an unknown one."""
     world, given = regular(world)
     theirs = "https://other-agent.example/callback"
-    world.authorization(agent=world.agent_with(theirs))
+    world.new_code(agent=world.agent_with(theirs))
 
     _refused(world, given.agent, CALLBACK, theirs)
 
@@ -132,7 +132,7 @@ def registered_uris_are_not_mixed(world: World) -> None:
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
     agent = world.agent_with(one, two)
     for uri in (one, two):
-        world.approved(world.attempt(agent, redirect_uri=uri))
+        world.code_for(world.attempt(agent, redirect_uri=uri))
 
     _refused(world, agent, one, "https://one.agent.example/there")
     _refused(world, agent, two, f"{two}/next")
@@ -144,7 +144,7 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
     world = world.in_one_browser()
     pattern, asked_for = case
     agent = world.agent_with(CALLBACK, pattern)
-    world.approved(world.attempt(agent))
+    world.code_for(world.attempt(agent))
 
     world.show(pattern)
     _refused(world, agent, CALLBACK, asked_for, beside=f" beside {pattern}")

@@ -152,7 +152,7 @@ def s256_in_lower_case_is_never_plain(world: World) -> None:
     if not visit.codes():
         no_code(visit, "authorization with the method s256")
         return
-    authorization = world.authorized(attempt, visit.codes()[0])
+    authorization = world.authorization_of(attempt, visit.codes()[0])
     challenge = attempt.parameters["code_challenge"]
 
     answer = world.gateway.exchange(authorization, code_verifier=challenge)

@@ -12,7 +12,7 @@ from gateproof.conformance.suite.check import check
 def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     """Users sign in and approve agents as before, those that were there and those that come now."""
     agent = world.agent()
-    world.authorization(agent=agent)
+    world.new_code(agent=agent)
     world.rotate_keys()
 
     code_came(gateway.visit(world.attempt(agent)), "authorization after a rotation")

@@ -71,7 +71,7 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
     """A scope that a neighbour in the same Project has is not granted here."""
     foreign = f"refunds:{world.unique()}"
     other = world.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
-    world.authorization(resource=other)
+    world.new_code(resource=other)
     world, attempt = good(world)
 
     _does_not_grant(world, attempt, foreign)
@@ -97,7 +97,7 @@ def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
     if not visit.codes():
         no_code(visit, f"authorization with the scope {foreign}")
         return
-    answer = require(world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
+    answer = require(world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
     require.text(answer.member("scope"), "scope of the code exchange")
     _holds_none(answer, foreign)
 

@@ -18,7 +18,7 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     """The agent gets its code, and gets one when the merchant is friendly again."""
     # Where the merchant takes the gateway, a sign-in like this one gives a code.
     friendly = isolated_user(world)
-    world.authorization(resource=friendly.resource, user=friendly.user)
+    world.new_code(resource=friendly.resource, user=friendly.user)
     place = isolated_user(world)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
@@ -28,4 +28,4 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
     after = world.attempt(resource=place.resource, user=place.user)
     with owed():
-        world.approved(after)
+        world.code_for(after)

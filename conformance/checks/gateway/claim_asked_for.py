@@ -27,7 +27,7 @@ def aud_holds_no_resource_that_the_request_names(world: World, case: str) -> Non
     if not visit.codes():
         no_code(visit, f"authorization with the {case} {other.indicator}")
         return
-    answer = world.gateway.exchange(world.authorized(attempt, visit.codes()[0]))
+    answer = world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))
     _holds_none_of(world, answer, other, f"the parameter {case} at the authorization")
 
 

@@ -36,7 +36,7 @@ def _signed_in_at_once(world: World) -> tuple[Resource, dict[str, str]]:
         # Through another agent: of two codes for one and the same, the newer may end the older.
         signing_in += [world.attempt(resource=resource, user=each.user) for each in signing_in]
 
-    codes = together([partial(world.approved, attempt) for attempt in signing_in])
+    codes = together([partial(world.code_for, attempt) for attempt in signing_in])
     answers = concurrent.exchanges(world.gateway, codes)
 
     for attempt, answer in zip(signing_in, answers, strict=True):

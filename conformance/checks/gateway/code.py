@@ -39,7 +39,7 @@ MOVED_LATE_S = 60.0
 @check("CODE-01")
 def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
     """A code gives an access token and an ID token, both JWTs, a refresh token and the granted scopes."""
-    _every_token(gateway.exchange(world.authorization()))
+    _every_token(gateway.exchange(world.new_code()))
 
 
 @check("CODE-01")
@@ -48,7 +48,7 @@ def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World
     world = world.in_one_browser()
     agent = world.agent_with("https://agent.example/callback", "https://agent.example/other?tenant=1")
     for uri in agent.redirect_uris:
-        _every_token(gateway.exchange(world.approved(world.attempt(agent, redirect_uri=uri))))
+        _every_token(gateway.exchange(world.code_for(world.attempt(agent, redirect_uri=uri))))
 
 
 @check("CODE-01", needs=["users:2"])
@@ -56,7 +56,7 @@ def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code that a second user gave the same agent is exchanged like the first's."""
     agent = world.agent()
     for user in world.users[:2]:
-        _every_token(gateway.exchange(world.authorization(agent=agent, user=user)))
+        _every_token(gateway.exchange(world.new_code(agent=agent, user=user)))
 
 
 @check("CODE-01", needs=["resources:2"])
@@ -65,7 +65,7 @@ def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> No
     world = world.in_one_browser()
     agent = world.agent()
     for resource in of_one_merchant(world, world.two_resources()):
-        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
+        _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
 @check("CODE-01", needs=["two-projects"])
@@ -75,13 +75,13 @@ def another_project_gives_every_token_too(gateway: Gateway, world: World) -> Non
     both = world.home().resource, world.project().resource
     agent = world.agent()
     for resource in of_one_merchant(world, both):
-        _every_token(gateway.exchange(world.authorization(agent=agent, resource=resource)))
+        _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
 @check("CODE-02")
 def code_works_only_once(gateway: Gateway, world: World) -> None:
     """A code that was exchanged is refused with invalid_grant when it comes again, and again."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(gateway.exchange(authorization)).status(200)
 
     for which in ("second", "third"):
@@ -104,7 +104,7 @@ def code_works_only_once_however_late(world: World) -> None:
     """That a code was used is not forgotten before it has expired, and then it is no good either."""
     world = world.in_one_browser()
     # One for each time: the second use of a code may end all that its first use gave, and hide the third.
-    used = [world.authorization() for _ in LATER_S]
+    used = [world.new_code() for _ in LATER_S]
     for authorization in used:
         require(world.gateway.exchange(authorization)).status(200)
 
@@ -136,7 +136,7 @@ def expired_code_is_refused(world: World) -> None:
 @check("CODE-11")
 def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
     """An answer with tokens carries Cache-Control: no-store."""
-    answer = require(gateway.exchange(world.authorization())).status(200)
+    answer = require(gateway.exchange(world.new_code())).status(200)
     said = answer.answer.headers_named("Cache-Control") if answer.answer is not None else ()
     directives = {part.strip().lower() for value in said for part in value.split(",")}
 
@@ -151,7 +151,7 @@ def token_answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 @check("CODE-11")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
     """An answer with tokens names their type: Bearer, in any case."""
-    answer = require(gateway.exchange(world.authorization())).status(200)
+    answer = require(gateway.exchange(world.new_code())).status(200)
     token_type = answer.member("token_type")
 
     bearer = isinstance(token_type, str) and token_type.lower() == "bearer"
@@ -182,7 +182,7 @@ def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) 
 def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> None:
     """Once a code was used again, the access token of its first use no longer redeems."""
     resource, proxy_token = world.home().resource, world.proxy_token()
-    authorization = world.authorization(resource=resource)
+    authorization = world.new_code(resource=resource)
     access_token = _first_use(gateway, authorization, "access_token")
     bearer = gateway.keyring.secret("access_token", access_token)
     deadline = time.monotonic() + 5
@@ -203,10 +203,10 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
     """Once a code was used again, the refresh token of its first use no longer refreshes."""
     world = world.in_one_browser()
     agent = world.agent()
-    twin = _first_use(world.gateway, world.authorization(agent=agent), "refresh_token")
+    twin = _first_use(world.gateway, world.new_code(agent=agent), "refresh_token")
     if refreshed(world.gateway, agent, twin).status != 200:
         raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
-    authorization = world.authorization(agent=agent)
+    authorization = world.new_code(agent=agent)
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
 
@@ -236,7 +236,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
 @check("CODE-13")
 def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     """What an exchange in JSON gets, where the specification has a form."""
-    fields = gateway.exchange_fields(world.authorization())
+    fields = gateway.exchange_fields(world.new_code())
     request = Request(
         method="POST",
         url=token_endpoint(gateway.core_url),
@@ -266,7 +266,7 @@ def failed_exchange_opens_the_code_to_no_other_verifier(
     """After a try with a wrong verifier, no verifier but perhaps the right one gets tokens."""
     world, authorization = proven(world)
     attempt = world.attempt(authorization.agent)
-    code = world.approved(attempt)
+    code = world.code_for(attempt)
     wrong, challenge = authorization.verifier.reveal(), attempt.parameters["code_challenge"]
     first = world.gateway.exchange(code, code_verifier=wrong)
     require(first).refused()

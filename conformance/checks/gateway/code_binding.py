@@ -129,7 +129,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
     visit = visit_with(world, attempt, code_challenge=near)
     code = require.text(visit.parameter("code"), f"code of an authorization; {visit.outcome()}")
 
-    answer = world.gateway.exchange(world.authorized(attempt, code))
+    answer = world.gateway.exchange(world.authorization_of(attempt, code))
     invalid_grant(answer, "a code_verifier whose challenge is nearly that of the authorization")
 
 
@@ -139,7 +139,7 @@ def other_redirect_uri_is_refused(world: World, case: str) -> None:
     world, _ = regular(world)
     agent = world.agent(CALLBACK, OTHER_URI)
     works(world, agent)
-    authorization = world.authorization(agent=agent)
+    authorization = world.new_code(agent=agent)
     world.show(case)
 
     answer = world.gateway.exchange(authorization, redirect_uri=case)
@@ -154,7 +154,7 @@ def query_of_the_redirect_uri_counts(world: World, case: str) -> None:
     uri = f"{CALLBACK}?tenant=1"
     agent = world.agent_with(uri)
     works(world, agent)
-    authorization = world.authorization(agent=agent)
+    authorization = world.new_code(agent=agent)
     other = CALLBACK if case == "without-its-query" else f"{CALLBACK}?tenant=2"
 
     invalid_grant(world.gateway.exchange(authorization, redirect_uri=other), f"{other} in place of {uri}")

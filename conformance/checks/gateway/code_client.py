@@ -172,7 +172,7 @@ def agent_credentials_in_a_header_are_refused(
     plain, *encoded = dict.fromkeys((header(*pair), header(*(quote(part, safe="") for part in pair))))
     _refused_in_a_header(world, authorization, plain, instead)
     for other in encoded:
-        _refused_in_a_header(world, world.authorization(agent=agent), other, instead)
+        _refused_in_a_header(world, world.new_code(agent=agent), other, instead)
 
 
 def _refused_in_a_header(

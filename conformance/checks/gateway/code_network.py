@@ -15,8 +15,8 @@ from gateproof.conformance.wire import agent as agent_wire
 @check("CODE-02", needs=["faults"])
 def code_whose_answer_was_lost_is_spent(gateway: Gateway, world: World) -> None:
     """An agent that hung up as its tokens came cannot get them by the same code: the code was used."""
-    require(gateway.exchange(world.authorization())).status(200)
-    authorization = world.authorization()
+    require(gateway.exchange(world.new_code())).status(200)
+    authorization = world.new_code()
     fields = gateway.exchange_fields(authorization)
     url = agent_wire.token_endpoint(gateway.core_url)
     request = agent_wire.form_post(

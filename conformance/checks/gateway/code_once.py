@@ -24,7 +24,7 @@ def used_code_stays_used_after_a_failed_try(world: World, case: Mapping[str, str
 
     Whoever puts a code back when a try fails has to know whether it was there to be put back.
     """
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(world.gateway.exchange(authorization)).status(200)
     require(world.gateway.exchange(authorization, **case)).refused()
 

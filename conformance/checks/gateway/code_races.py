@@ -35,7 +35,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
             got=f"tokens for {len(granted)}",
         )
         _judged(arrived(answers))
-        authorization = world.approved(world.attempt(authorization.agent))
+        authorization = world.code_for(world.attempt(authorization.agent))
 
 
 @check("CODE-01", rounds=4)
@@ -72,7 +72,7 @@ def _in_turn(world: World, agent: Agent, within_s: float) -> float:
 
 
 def _codes(world: World, agent: Agent) -> list[Authorization]:
-    return [world.approved(world.attempt(agent)) for _ in range(FEW)]
+    return [world.code_for(world.attempt(agent)) for _ in range(FEW)]
 
 
 def _has_tokens(answer: Exchange) -> bool:

@@ -17,7 +17,7 @@ def every_token_comes_after_a_rotation(world: World) -> None:
     works(world, agent)
     world.rotate_keys()
 
-    answer = world.gateway.exchange(world.authorization(agent=agent))
+    answer = world.gateway.exchange(world.new_code(agent=agent))
 
     expect(answer).status(200)
     for name in TOKENS:
@@ -33,7 +33,7 @@ def every_token_comes_after_a_rotation(world: World) -> None:
 @check("CODE-02", needs=["control:rotate_keys"])
 def used_code_stays_used_across_a_rotation(world: World) -> None:
     """A code that was exchanged gets nothing when the core has another signing key."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(world.gateway.exchange(authorization)).status(200)
     world.rotate_keys()
 

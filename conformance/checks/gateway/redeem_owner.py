@@ -61,7 +61,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         if user is second and not visit.codes():
             raise LeftOut("the gateway signs nobody in in a browser that it knows for another user")
         code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
-        grant = world.grant_of(world.authorized(attempt, code), attempt)
+        grant = world.grant_of(world.authorization_of(attempt, code), attempt)
         answer = world.require_redeemed(grant, proxy_token)
 
         belongs(world, answer, user, grant.resource)

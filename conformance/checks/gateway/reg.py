@@ -65,7 +65,7 @@ def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
 @check("REG-07")
 def client_secret_post_works(gateway: Gateway, world: World) -> None:
     """An agent that sends its secret in the form gets its tokens."""
-    authorization = world.authorization(agent=world.agent())
+    authorization = world.new_code(agent=world.agent())
 
     answer = gateway.exchange(authorization)
 
@@ -88,7 +88,7 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
     if not code:
         expect.that(True, "authorization", expected="no code", got=visit.outcome())
         return
-    answer = _exchanged(gateway, world.authorized(attempt, code), by_basic=case == "with-basic")
+    answer = _exchanged(gateway, world.authorization_of(attempt, code), by_basic=case == "with-basic")
 
     expect(answer).not_granted("tokens", "access_token", "id_token", "refresh_token")
 
@@ -150,7 +150,7 @@ def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> N
             expected="another, or a refusal",
             got="the one that was named",
         )
-    expect(gateway.exchange(world.authorization(agent=agent))).status(200)
+    expect(gateway.exchange(world.new_code(agent=agent))).status(200)
 
 
 @check("REG-11")
@@ -210,10 +210,10 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
 
     An agent that is new a year later is the twin. A gateway may have an operator approve the old one again.
     """
-    first = world.authorization()
+    first = world.new_code()
     require(gateway.exchange(first)).status(200)
     world.advance_clock(YEAR_S)
-    require(gateway.exchange(world.authorization())).status(200)
+    require(gateway.exchange(world.new_code())).status(200)
 
     attempt = world.attempt(first.agent)
     visit = gateway.visit(attempt)
@@ -221,7 +221,7 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
     if visit.sent_to is None and visit.status == 200 and _is_known(gateway, first):
         raise LeftOut("an agent of a year ago has to wait here, and its secret is told from a wrong one")
     code_came(visit, "authorization of an agent that registered a year ago")
-    expect(gateway.exchange(world.authorized(attempt, visit.codes()[0]))).status(200)
+    expect(gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
 
 
 def _is_known(gateway: Gateway, used: Authorization) -> bool:

@@ -84,11 +84,11 @@ def client_secret_is_shown_once(world: World) -> None:
     gateway, agent = world.gateway, world.agent()
     before = len(world.seen())
     # Each is refused for another reason, and a gateway may use a code up with the first of them.
-    elsewhere = world.authorization(agent=agent)
+    elsewhere = world.new_code(agent=agent)
     gateway.exchange(elsewhere, redirect_uri="https://agent.example/elsewhere")
     gateway.exchange(elsewhere, client_secret="gateproof-wrong")  # noqa: S106 - it is nobody's
-    gateway.exchange(world.authorization(agent=agent), code_verifier=fresh_verifier())
-    authorization = world.authorization(agent=agent)
+    gateway.exchange(world.new_code(agent=agent), code_verifier=fresh_verifier())
+    authorization = world.new_code(agent=agent)
     require(gateway.discovery(world.home().resource)).status(200)
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)

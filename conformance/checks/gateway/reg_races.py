@@ -24,7 +24,7 @@ SAMPLE = 3
 def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, races: Races) -> None:
     """Of many registrations at the same moment each gives a client of its own, whose secret works."""
     world = world.in_one_browser()
-    twin = world.authorization()
+    twin = world.new_code()
     require(world.gateway.exchange(twin)).status(200)
     for choice in races.each():
         answers = concurrent.registrations(gateway, [world.metadata() for _ in range(races.racers)])
@@ -67,7 +67,7 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
         what = f"authorization of one of {len(agents)} agents that registered at the same moment"
         code = visit.parameter("code")
         expect.that(bool(code), what, expected="a code", got=visit.outcome())
-        expect(world.gateway.exchange(world.authorized(attempt, code or ""))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code or ""))).status(200)
 
 
 def _told(world: World, twin: Authorization, agents: Sequence[Agent]) -> list[tuple[int | None, object]]:

@@ -89,7 +89,7 @@ def redirect_uri_in_no_array_must_be_https(gateway: Gateway, world: World) -> No
 
     The specification has an array. What becomes of a lone string is open otherwise: it may be left out.
     """
-    world.authorization(agent=world.agent())
+    world.new_code(agent=world.agent())
     bad = BAD_URIS["http"]
     registered = gateway.register(world.metadata() | {"redirect_uris": bad})
     if registered.status in range(400, 500):

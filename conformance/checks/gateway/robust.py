@@ -75,13 +75,13 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
 @check("ROBUST-01", cases=NAMES)
 def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
     """An agent with an odd name, where one may register, gets its tokens or a refusal."""
-    require(gateway.exchange(world.authorization())).status(200)
+    require(gateway.exchange(world.new_code())).status(200)
     registered = gateway.register(world.metadata() | {"client_name": odd.TEXTS[case]})
     if registered.status in {200, 201}:
         attempt = world.attempt(world.agent_of(registered))
         visit = gateway.visit(attempt, wherever=True)
         if code := visit.parameter("code"):
-            gateway.exchange(world.authorized(attempt, code))
+            gateway.exchange(world.authorization_of(attempt, code))
 
     _all_sound(gateway, world, f"an agent whose name holds {case}")
 

@@ -80,7 +80,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
     """A user who signs in again, when the merchant token is there already, gets no sight of it."""
     first = world.grant()
     world.require_redeemed(first, world.proxy_token())
-    authorization = world.authorization(user=first.user)
+    authorization = world.new_code(user=first.user)
     require(world.gateway.exchange(authorization)).status(200)
     world.gateway.exchange(authorization)
     world.gateway.visit(world.attempt(user=first.user), approve=False, wherever=True)

@@ -65,7 +65,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
         attempt = world.attempt(agent, resource=alone.resource, user=alone.user)
         code = world.gateway.visit(attempt, wherever=True).parameter("code")
         if code is not None:
-            world.gateway.exchange(world.authorized(attempt, code))
+            world.gateway.exchange(world.authorization_of(attempt, code))
         try:
             failure_oracle.provisioning_met(alone, what, after)
         except (LeftOut, Unmet):

@@ -149,7 +149,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
 def _life(gateway: Gateway, world: World) -> str:
     """A sign-in, an exchange, a redemption and what goes wrong around them, and what was logged of it."""
     _set_aside(world)
-    authorization = world.authorization()
+    authorization = world.new_code()
     wrong = gateway.exchange(
         replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
     )

@@ -48,7 +48,7 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
 @check("SECRET-07")
 def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received: Received) -> None:
     """The code leaves the gateway in the one address that it is meant for, and its verifier in none."""
-    authorization = world.authorization()
+    authorization = world.new_code()
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)
 

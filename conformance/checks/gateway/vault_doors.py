@@ -55,7 +55,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 @contextmanager

@@ -158,7 +158,7 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     tokens: Exchange | None = None
     code = visit.parameter("code")
     if code is not None:
-        tokens = world.gateway.exchange(world.authorized(signing_in.attempt, code))
+        tokens = world.gateway.exchange(world.authorization_of(signing_in.attempt, code))
     failure_oracle.provisioning_met(alone, what)
     expect.that(
         code is not None,

@@ -51,7 +51,7 @@ def intercepted_provisioning_stops_no_sign_in(world: World, intercept: Kept, cas
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 def _met(between: Intercepted, case: HttpFault, meant: str) -> None:

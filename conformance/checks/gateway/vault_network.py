@@ -53,7 +53,7 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
-        expect(world.gateway.exchange(world.authorized(attempt, code))).status(200)
+        expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
 def _met(behind: Behind, case: NetworkFault, before: int) -> None:

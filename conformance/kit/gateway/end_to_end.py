@@ -77,7 +77,7 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
         returned == attempt.parameters["state"], "state", expected="the one that was sent", got=returned
     )
 
-    fields = gateway.exchange_fields(world.authorized(attempt, code))
+    fields = gateway.exchange_fields(world.authorization_of(attempt, code))
     answer = gateway.token_request(
         [(name, value) for name, value in fields.items() if value is not None],
         endpoint=token_endpoint,

@@ -31,9 +31,9 @@ def regular(world: World, *, verifier: str | None = None) -> tuple[World, Author
         attempt = there.attempt(kept.agent, verifier=verifier)
         code = there.gateway.visit(attempt).parameter("code")
         if code:
-            return there, there.authorized(attempt, code)
+            return there, there.authorization_of(attempt, code)
     there = world.in_one_browser()
-    authorization = there.approved(there.attempt(verifier=verifier))
+    authorization = there.code_for(there.attempt(verifier=verifier))
     world.standing.regular = ReusedAgent(agent=authorization.agent, sign_in=there.gateway.sign_in)
     return there, authorization
 

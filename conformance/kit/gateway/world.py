@@ -173,7 +173,7 @@ class World:
             parameters=parameters,
         )
 
-    def authorized(self, attempt: Attempt, code: str) -> Authorization:
+    def authorization_of(self, attempt: Attempt, code: str) -> Authorization:
         """The code that an attempt gave, with what its exchange needs."""
         return Authorization(
             agent=attempt.agent,
@@ -182,18 +182,18 @@ class World:
             redirect_uri=attempt.parameters["redirect_uri"],
         )
 
-    def authorization(
+    def new_code(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
     ) -> Authorization:
         """A code that waits to be exchanged."""
-        return self.approved(self.attempt(agent, resource=resource, user=user))
+        return self.code_for(self.attempt(agent, resource=resource, user=user))
 
-    def approved(self, attempt: Attempt) -> Authorization:
+    def code_for(self, attempt: Attempt) -> Authorization:
         """The code that comes of this attempt once the user has approved."""
         visit = self.gateway.visit(attempt)
         code = visit.parameter("code")
         require.that(bool(code), "authorization", expected="a code at the redirect URI", got=visit.outcome())
-        return self.authorized(attempt, code or "")
+        return self.authorization_of(attempt, code or "")
 
     def grant(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
@@ -201,7 +201,7 @@ class World:
         """An agent with its tokens."""
         resource, user = resource or self.home().resource, user or self.users[0]
         attempt = self.attempt(agent, resource=resource, user=user)
-        return self.grant_of(self.approved(attempt), attempt)
+        return self.grant_of(self.code_for(attempt), attempt)
 
     def grant_of(self, authorization: Authorization, attempt: Attempt) -> Grant:
         """The tokens that the code of this attempt is exchanged for."""
