@@ -166,7 +166,7 @@ expect = Verb(Violated)
 
 
 @contextmanager
-def owed() -> Iterator[None]:
+def rule_requires() -> Iterator[None]:
     """What a check builds on inside the block is what its rule says: without it, the rule does not hold."""
     _TALLY.get().expected += 1
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gateproof.conformance.kit.gateway.merchant_recovery import RECOVERY_S, Recovery
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import Unmet, Violated, expect, owed
+from gateproof.conformance.suite.claims import Unmet, Violated, expect, rule_requires
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -46,7 +46,7 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
 
     while True:
         try:
-            with owed():
+            with rule_requires():
                 answer = flow()
         except Violated:
             if is_over(None):

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.targets.model import AgentPolicy
 
@@ -225,7 +225,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     code_came(visit, "sign-in while the merchant rejects the gateway")
     place.script()
     after = world.attempt(resource=place.resource, user=place.user)
-    with owed():
+    with rule_requires():
         world.code_for(after)
     place.script(provisioning="reject")
     again = gateway.visit(world.attempt(resource=place.resource, user=place.user))

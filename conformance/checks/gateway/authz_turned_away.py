@@ -8,7 +8,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import owed
+from gateproof.conformance.suite.claims import rule_requires
 
 
 @check("AUTHZ-10", cases=STATUSES)
@@ -27,5 +27,5 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
 
     code_came(visit, f"sign-in while the merchant answers {case} to the gateway")
     after = world.attempt(resource=place.resource, user=place.user)
-    with owed():
+    with rule_requires():
         world.code_for(after)

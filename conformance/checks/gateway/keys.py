@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import still_good
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import keys_of, verifying
 
@@ -148,7 +148,7 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
         if time.monotonic() > end - SOON_S:
             # Where tokens live for a minute and a rotation takes half of one, the key may go with its token.
             raise LeftOut("the gateway access token expired before the keys were rotated again")
-        with owed():
+        with rule_requires():
             _verifies(world, grant)
 
 
@@ -175,7 +175,7 @@ def tokens_from_after_a_rotation_verify(world: World) -> None:
         world.core_keys(before.resource)
     for _ in range(2):
         world.rotate_keys()
-        with owed():
+        with rule_requires():
             after = world.grant()
             keys = world.core_keys(after.resource)
         signers = [verifying(grant.access_token.reveal(), keys) for grant in (before, after)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.wire.jose import verifying
 
 # So long before its end a token is still one to reckon with, and a life that is longer is not waited for.
@@ -28,7 +28,7 @@ def token_from_before_a_rotation_verifies_to_its_end(world: World) -> None:
 
     world.advance_clock(round(life_s - SPARE_S))
 
-    with owed():
+    with rule_requires():
         keys = world.core_keys(grant.resource)
     expect.that(
         bool(verifying(token.reveal(), keys)),

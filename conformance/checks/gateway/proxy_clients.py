@@ -19,7 +19,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, owed, require
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire import agent as agent_wire
@@ -177,10 +177,10 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
                 raise
             observe(clients=made + 1)
             break
-        with owed():
+        with rule_requires():
             _token(gateway, require(gateway.proxy_token(newer)).status(200))
 
-    with owed():
+    with rule_requires():
         _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
 
 

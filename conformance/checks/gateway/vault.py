@@ -18,7 +18,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -116,7 +116,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     alone, agent = isolated_user(world), world.agent()
     proxy_token, _, _ = lost(alone, agent, **case)
     alone.script()
-    with owed():
+    with rule_requires():
         renewed = alone.grant(agent)
 
     answer = world.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))

@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, works
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe, owed, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import Grant, Resource
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read, verifying
@@ -145,7 +145,7 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
 def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
     """The keys of the Resource: where the gateway itself said where they are, they have to be there."""
     said_by_the_gateway = world.estate.is_own(resource.project_id)
-    with owed() if said_by_the_gateway else nullcontext():
+    with rule_requires() if said_by_the_gateway else nullcontext():
         return world.key_set(resource.jwks_uri, "key set of the Resource")
 
 
