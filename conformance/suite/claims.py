@@ -182,7 +182,7 @@ def observe(**facts: object) -> None:
     _TALLY.get().observed.update({name: _plain(fact) for name, fact in facts.items()})
 
 
-def beside(**documents: object) -> None:
+def attach(**documents: object) -> None:
     """Puts JSON beside the claims that follow: it is shown, redacted, if one of them does not hold."""
     _TALLY.get().beside.update(documents)
 

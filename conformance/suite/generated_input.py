@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateproof.conformance.suite.campaign import Campaign
-from gateproof.conformance.suite.claims import LeftOut, Violated, beside, repeat_with
+from gateproof.conformance.suite.claims import LeftOut, Violated, attach, repeat_with
 from gateproof.reports.verdicts import EXAMPLE
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Draw:
             limits(drawn)()
         if broken:
             violated, smallest = broken[-1]
-            beside(**{EXAMPLE: smallest})
+            attach(**{EXAMPLE: smallest})
             repeat_with({"kind": KIND, "value": smallest})
             raise violated
         if ended:

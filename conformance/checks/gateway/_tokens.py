@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import beside, expect
+from gateproof.conformance.suite.claims import attach, expect
 from gateproof.conformance.suite.parties import Agent, Grant, User
 from gateproof.conformance.wire.documents import keys_in, strings_in
 from gateproof.reports.encodings import embedded
@@ -17,7 +17,7 @@ LATEST = 253_402_300_799
 
 def claims_of(world: World, grant: Grant) -> Mapping[str, Any]:
     claims = world.jwt(grant.access_token, "gateway access token").claims
-    beside(claims=claims)
+    attach(claims=claims)
     return claims
 
 

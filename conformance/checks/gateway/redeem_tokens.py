@@ -22,7 +22,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     twice,
 )
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, beside, expect, require
+from gateproof.conformance.suite.claims import LeftOut, attach, expect, require
 from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.wire.decoy_server import bait
 from gateproof.conformance.wire.exchange import Exchange
@@ -221,7 +221,7 @@ def _refused(answer: Exchange) -> None:
 def _with_bearer(gateway: Gateway, good: ValidTokens, bearer: str) -> Exchange:
     parsed = read(bearer)
     if parsed is not None:
-        beside(header=parsed.header, claims=parsed.claims)
+        attach(header=parsed.header, claims=parsed.claims)
     forged = gateway.keyring.secret("forged_token", bearer) if len(bearer) > 16 else Secret("forged", bearer)
     return gateway.redeem(forged, good.proxy_token, good.indicator)
 

@@ -18,7 +18,7 @@ from gateproof.conformance.suite.claims import (
     NeverFired,
     NoOverlap,
     Unavailable,
-    beside,
+    attach,
     expect,
     fired,
     observe,
@@ -200,7 +200,7 @@ def test_own_frames_of_a_harness_error_are_named() -> None:
 
 def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
     def run(holds: bool) -> None:
-        beside(claims={"sub": SECRET, "exp": 3600})
+        attach(claims={"sub": SECRET, "exp": 3600})
         expect.that(holds, "exp", expected="later", got=3600)
 
     failed, passed = (judged(partial(run, holds)) for holds in (False, True))
