@@ -187,7 +187,7 @@ def attach(**documents: object) -> None:
     _TALLY.get().beside.update(documents)
 
 
-def fired(fault: Fault, times: int) -> None:
+def count_fault(fault: Fault, times: int) -> None:
     """Counts how often a fault struck; one that never did makes the check an error.
 
     A target that never came to where the fault stood is another matter: a `require`, or a part left out.

@@ -19,7 +19,7 @@ from gateproof.conformance.checks.agent._scenes import (
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, works
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, observe, require
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -53,7 +53,7 @@ def run_after_a_fault_works(agents: Agents, case: str) -> None:
     all_in_time([run])
     struck = _struck(run, case)
     require.that(struck > 0, run.what, expected="an agent that comes by", got="none that does")
-    fired(_fault(case), struck)
+    count_fault(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))
@@ -74,7 +74,7 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
     struck = _struck(run, case)
     if not struck:
         raise LeftOut("the agent did not come by where it fails")
-    fired(_fault(case), struck)
+    count_fault(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))
@@ -100,7 +100,7 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
         got=f"{len(refused)} calls with a token, and {run.said()}",
         exchange=run.last(),
     )
-    fired(_REFUSES_TOKENS, len(refused))
+    count_fault(_REFUSES_TOKENS, len(refused))
     observe(exit_code=run.exit_code)
 
     carried_out(ended(after))
@@ -119,7 +119,7 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
         got=run.said(),
         exchange=run.last(),
     )
-    fired(_SIGTERM, 1)
+    count_fault(_SIGTERM, 1)
     not_killed(run)
     observe(exit_code=run.exit_code)
 

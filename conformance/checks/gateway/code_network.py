@@ -8,7 +8,7 @@ from gateproof.conformance.faults.misbehaving import answer_lost
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, require
 from gateproof.conformance.wire import agent as agent_wire
 
 
@@ -26,7 +26,7 @@ def code_whose_answer_was_lost_is_spent(gateway: Gateway, world: World) -> None:
     require.that(place is not None, "token endpoint", expected="an address of the target", got=url)
     assert place is not None  # noqa: S101 - required above
     status = answer_lost(place, request, timeout_s=gateway.wire.timeout_s)
-    fired(LOST_ANSWER, status is not None)
+    count_fault(LOST_ANSWER, status is not None)
     if status != 200:
         raise LeftOut(f"the exchange whose answer was to get lost was answered {status}")
 

@@ -9,7 +9,7 @@ from gateproof.conformance.faults.toxics import Way
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, fired, require
+from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
 from gateproof.conformance.wire.tls import address
 
@@ -30,7 +30,7 @@ def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) 
         proxy.arm(pieces)
         with gateway.wire.through(url, proxy.address):
             answer = gateway.register(world.metadata())
-        fired(IN_PIECES, proxy.fired(pieces))
+        count_fault(IN_PIECES, proxy.fired(pieces))
 
     expect(answer).status(201)
     world.agent_of(answer)
@@ -51,6 +51,6 @@ def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -
         expected="one that can be written to",
         got=answer.failure or "none",
     )
-    fired(IN_WRITES, max(len(written) - 1, 0))
+    count_fault(IN_WRITES, max(len(written) - 1, 0))
     expect(answer).status(201)
     world.agent_of(answer)

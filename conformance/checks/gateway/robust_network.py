@@ -24,7 +24,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, NoOverlap, expect, fired, require
+from gateproof.conformance.suite.claims import LeftOut, NoOverlap, count_fault, expect, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place
@@ -53,7 +53,7 @@ def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, 
     name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
     for _ in range(ROUNDS.get(name, 1)):
         with _at_both_endpoints(gateway, case) as reached:
-            fired(case.fault, reached)
+            count_fault(case.fault, reached)
 
     works_again(world)
 
@@ -72,7 +72,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     let_expire(world)
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            fired(GONE_CALLER, _arrived(world, gate) if sent else 0)
+            count_fault(GONE_CALLER, _arrived(world, gate) if sent else 0)
         _noticed(alone)
     finally:
         alone.merchant.release(gate)
@@ -103,7 +103,7 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
         "large body, then discovery", [large, question], piece=PIECE, wrote=written.append
     )
 
-    fired(EMBEDDED, len(written))
+    count_fault(EMBEDDED, len(written))
     # Closing is what a server may do that does not want to read on.
     expect.that(
         second.answer is None or second.status == 200,
@@ -119,7 +119,7 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
     works_before(world)
 
     with _at_both_endpoints(gateway, case) as reached:
-        fired(case.fault, reached)
+        count_fault(case.fault, reached)
         works_beside(world)
 
 
@@ -182,7 +182,7 @@ def _beside_a_slow_merchant(gateway: Gateway, world: World) -> _Beside:
     let_expire(world)
     try:
         with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            fired(KEPT_WAITING, _arrived(world, gate) if sent else 0)
+            count_fault(KEPT_WAITING, _arrived(world, gate) if sent else 0)
             gateway.wire.hang_up()
             watch = Stopwatch(gateway.wire)
             works_beside(world, other)

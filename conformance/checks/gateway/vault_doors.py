@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, Isola
 from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 from gateproof.conformance.wire.exchange import Exchange
 
 NEEDS = ["faults", "control:create_resource"]
@@ -51,7 +51,7 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
 
         after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
-        fired(case.fault, _visits(alone, door, after))
+        count_fault(case.fault, _visits(alone, door, after))
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
@@ -81,7 +81,7 @@ def _struck(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
         raise LeftOut("the gateway did not come to the token endpoint when the merchant token was due")
     if not case.over_tls and answer.status == 200 and not refreshed:
         raise LeftOut("the gateway answered from what it had when the merchant token was due")
-    fired(case.fault, visits if case.over_tls else int(not refreshed))
+    count_fault(case.fault, visits if case.over_tls else int(not refreshed))
 
 
 def _visits(alone: IsolatedUser, door: str, after: int) -> int:

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.isolated_user import PROVISIONED_S, let_e
 from gateproof.conformance.kit.gateway.proxy_placement import Behind, behind_a_proxy
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 
 NEEDS = ["faults", "control:create_resource"]
 
@@ -63,4 +63,4 @@ def _met(behind: Behind, case: NetworkFault, before: int) -> None:
         time.sleep(0.05)
     if behind.proxy.connections == before:
         raise LeftOut("the gateway did not ask the merchant when it was due")
-    fired(case.fault, struck)
+    count_fault(case.fault, struck)

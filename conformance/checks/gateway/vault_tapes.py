@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault
 from gateproof.conformance.suite.generated_input import Draw
 
 LONGEST_TAPE = 6
@@ -55,7 +55,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
         refreshed.extend(entry.ordinal for entry in due.refreshes())
         met = {name: came.count(TROUBLE[name].outcome) for name in tape}
         for name in (each for each in met if met[each]) if any(met.values()) else tape[:1]:
-            fired(TROUBLE[name].fault, met[name])
+            count_fault(TROUBLE[name].fault, met[name])
         draw.toward("retries", len(came))
         due.alone.short_lived()
         failure_oracle.redeems_again(due)

@@ -15,7 +15,7 @@ from gateproof.conformance.kit.service.recovery import RECOVERS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
@@ -44,14 +44,14 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
     asked = sum(call.endpoint is Endpoint.DISCOVERY for call in calls)
     if not asked:
         raise LeftOut("the service asks for no discovery document when it first meets a token")
-    fired(fault(Endpoint.DISCOVERY, "500"), asked)
+    count_fault(fault(Endpoint.DISCOVERY, "500"), asked)
     bounded(answer, calls, Endpoint.DISCOVERY)
     gateway.script.always(Endpoint.DISCOVERY, OK)
     again, keys = _asks_again(service, world, Endpoint.DISCOVERY), Endpoint.CORE_KEYS
     failures = len(gateway.journal.since(0, keys))
     gateway.script.clear()
     if again and failures:
-        fired(fault(keys, "500"), failures)
+        count_fault(fault(keys, "500"), failures)
         again = _asks_again(service, world, keys)
     if not again:
         good = service.serve_once(world.unseen_token(USER))
@@ -95,7 +95,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     asked = sum(call.endpoint is Endpoint.TOKEN for call in calls)
     if not asked:
         raise LeftOut("the service asks for no Proxy token when it is first called")
-    fired(fault(Endpoint.TOKEN, "500"), asked)
+    count_fault(fault(Endpoint.TOKEN, "500"), asked)
     bounded(answer, calls, Endpoint.TOKEN)
     until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))

@@ -18,7 +18,7 @@ from gateproof.conformance.checks.service._trouble import (
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, fired, require
+from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # Longer than a caller may be kept waiting. Who asks no more for as long is himself again in the time that
@@ -59,7 +59,7 @@ def failing_party_costs_no_more_than_a_bounded_try(
     token = world.gateway.access_token(USER, sub=subject)
     answer, calls = failing(service, world, endpoint, FAILURES[name], token)
 
-    fired(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
+    count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
     bounded(answer, calls, endpoint)
     expect.that(
         not shows_orders(answer, world, USER),
@@ -85,7 +85,7 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
     works(service, world)
     answer, calls = failing_token_endpoint(service, world, FAILURES[case], patiently=case == "wrong-shape")
 
-    fired(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
+    count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
     bounded(answer, calls, Endpoint.TOKEN)
     recovers(service, world)
 
@@ -106,7 +106,7 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
         asked > 0, "operation of a user who is new", expected="a call of the merchant API", got="none"
     )
 
-    fired(fault(Endpoint.MERCHANT_API, "401"), asked)
+    count_fault(fault(Endpoint.MERCHANT_API, "401"), asked)
     bounded(answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
     expect.that(
         not shows_orders(answer, world, USER),

@@ -17,7 +17,7 @@ from gateproof.conformance.checks.service.back_failures import FAILURES
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
@@ -44,7 +44,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
     added = gateway.add_core_key()
     try:
         answer, calls = _asked_for_keys(service, world, endpoint)
-        fired(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
+        count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
         bounded(answer, calls, endpoint)
         expect.that(
             endpoint is not Endpoint.CORE_KEYS or not shows_orders(answer, world, USER),

@@ -19,7 +19,7 @@ from gateproof.conformance.faults.network import LOST, SLOW, NetworkFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.fakes.gateway.script import Endpoint
 
 LINES = {
@@ -67,7 +67,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
         does=f"is behind a line that {line.fault.does.rpartition('that ')[2]}",
         holds=f"{IN_TIME[endpoint]}nobody else's orders, and work when it is over",
     )
-    fired(fault, struck)
+    count_fault(fault, struck)
     observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))
     bounded(answer, calls, endpoint)
     expect.that(

@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._trouble import (
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REDIRECTS = {
@@ -45,7 +45,7 @@ def redirect_to_another_host_gets_no_credential(
     seen = world.thief.since(mark)
     stolen = sorted({name for call in seen for name in credentials_in(call, world, token)})
 
-    fired(fault(endpoint, f"redirect-{status}"), len(asked))
+    count_fault(fault(endpoint, f"redirect-{status}"), len(asked))
     observe(followed=len(seen), status=answer.status)
     expect.that(
         not stolen,

@@ -18,7 +18,7 @@ from gateproof.conformance.faults.merchant_answers import DoorFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -49,7 +49,7 @@ def party_with_a_wrong_certificate_is_asked_nothing(
         came, calls = visits(), asked_there(world, endpoint, mark)
 
     require.that(came > 0, "operation of a user who is new", expected="a connection", got="none")
-    fired(shown(endpoint, wrong), came)
+    count_fault(shown(endpoint, wrong), came)
     asked_nothing(world, endpoint, wrong, calls, token)
     settles(service, world)
 
@@ -80,7 +80,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         gateway.revive_proxy_tokens()
         raise LeftOut("the service asks for no other Proxy token before the time of the old one is over")
 
-    fired(shown(Endpoint.TOKEN, wrong), came)
+    count_fault(shown(Endpoint.TOKEN, wrong), came)
     asked_nothing(world, Endpoint.TOKEN, wrong, calls, token)
     settles(service, world)
 

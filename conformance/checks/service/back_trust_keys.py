@@ -18,7 +18,7 @@ from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, fired
+from gateproof.conformance.suite.claims import LeftOut, count_fault
 from gateproof.fakes.gateway.script import Endpoint
 
 
@@ -67,7 +67,7 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
                 else "the service does not look for a new key within half a minute"
             )
 
-        fired(shown(endpoint, wrong), came)
+        count_fault(shown(endpoint, wrong), came)
         asked_nothing(world, endpoint, wrong, calls, token)
         if endpoint is Endpoint.DISCOVERY and passed_by:
             raise LeftOut(

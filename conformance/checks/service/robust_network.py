@@ -12,7 +12,7 @@ from gateproof.conformance.faults.misbehaving import misbehaving
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.fault import Fault, Hop
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import origin
@@ -36,7 +36,7 @@ def operation_works_after_misbehaving_clients(service: Service, world: ServiceWo
     name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
     for _ in range(ROUNDS.get(name, 1)):
         with _at_the_operation(service, world, case) as reached:
-            fired(_met_by_the_service(case.fault), reached)
+            count_fault(_met_by_the_service(case.fault), reached)
 
     recovers(service, world, RECOVERS_S)
 
@@ -67,7 +67,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
     met = len(written) + (first.answer is not None)
     if not met:
         raise LeftOut("the service hangs up on a large body before it has read any of it")
-    fired(_met_by_the_service(EMBEDDED), met)
+    count_fault(_met_by_the_service(EMBEDDED), met)
     # Closing is what a server may do that does not want to read on.
     expect.that(
         second.answer is None or second.status == 200,
@@ -84,7 +84,7 @@ def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case:
     _works_for_the_other(service, world)
 
     with _at_the_operation(service, world, case) as reached:
-        fired(_met_by_the_service(case.fault), reached)
+        count_fault(_met_by_the_service(case.fault), reached)
         _works_beside(service, world, f"operation beside clients, of which each {case.fault.does}")
 
 

@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     works,
 )
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
-from gateproof.conformance.suite.claims import LeftOut, expect, fired, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -103,7 +103,7 @@ def struck(due: Due, what: MerchantFault) -> None:
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
     due.alone.world.standing.note_trouble()
-    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
+    count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
 def last_of(alone: IsolatedUser) -> int:
@@ -132,7 +132,7 @@ def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -
         time.sleep(0.1)
     standing.provisions_apart = True
     standing.note_trouble()
-    fired(what.fault, sum(entry.outcome == what.outcome for entry in came))
+    count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
 def redeem_under_a_fault(due: Due) -> Exchange:

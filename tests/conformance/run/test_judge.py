@@ -19,8 +19,8 @@ from gateproof.conformance.suite.claims import (
     NoOverlap,
     Unavailable,
     attach,
+    count_fault,
     expect,
-    fired,
     observe,
     repeat_with,
     require,
@@ -211,8 +211,8 @@ def test_documents_beside_a_claim_are_kept_where_it_does_not_hold() -> None:
 
 def test_fault_that_fired_is_counted() -> None:
     def run() -> None:
-        fired(FAULT, 2)
-        fired(FAULT, 1)
+        count_fault(FAULT, 2)
+        count_fault(FAULT, 1)
         expect.equal("right", "right", "value")
 
     assert judged(run).faults == (
@@ -223,7 +223,7 @@ def test_fault_that_fired_is_counted() -> None:
 def test_fault_that_never_fired_makes_an_error_of_what_held() -> None:
     def run() -> None:
         expect.equal("right", "right", "value")
-        fired(FAULT, 0)
+        count_fault(FAULT, 0)
 
     assert judged(run).verdict is Verdict.ERROR
 
