@@ -40,7 +40,7 @@ def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
 def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:
     """The user approves this agent in this browser."""
     url = gateway.authorization_url(world.attempt(agent, user=user))
-    visit = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+    visit = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
     require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
     return visit
 

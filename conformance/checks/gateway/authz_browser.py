@@ -178,7 +178,7 @@ def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     approves(gateway, world, browser, world.agent(), user)
     attempt = world.attempt(agent, user=user)
     url = gateway.authorization_url(attempt)
-    declined = gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=False))
+    declined = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=False))
     if declined.declined is False:
         raise LeftOut("there was no button to decline with")
     require.that(
@@ -202,7 +202,7 @@ def _asked_first(
     """Nothing comes of a look alone; once the user acts, the same agent gets its code."""
     attempt = world.attempt(agent, user=user)
     pairs = list({**(extra or {}), **attempt.parameters}.items())
-    looked = gateway.noted(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
+    looked = gateway.record_secrets(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
 
     no_code(looked, "authorization in which the user did nothing")
     approves(gateway, world, browser, agent, user)

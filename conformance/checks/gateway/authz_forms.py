@@ -80,4 +80,4 @@ def _handed_over(
         visit = end.visit
     require.that(visit is not None, what, expected="that form", got="a shorter way than before")
     assert visit is not None  # noqa: S101 - required above
-    return gateway.noted(visit)
+    return gateway.record_secrets(visit)

@@ -55,7 +55,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         agent = world.agent()
         attempt = world.attempt(agent, user=user)
         url = world.gateway.authorization_url(attempt)
-        visit = world.gateway.noted(browser.visit(url, agent.redirect_uri, user, approve=True))
+        visit = world.gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
         if not any(origin(page) == origin(world.merchant_api or "") for page in visit.acted_on):
             raise LeftOut("the gateway did not have this user sign in with the merchant")
         if user is second and not visit.codes():

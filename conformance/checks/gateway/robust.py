@@ -97,7 +97,7 @@ def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> Non
     encoded = "&".join(f"{name}={quote(value.encode('utf-8', 'surrogatepass'))}" for name, value in pairs)
     url = agent_wire.authorization_endpoint(gateway.base_url, attempt.resource.id)
     with suppress(BeyondReach):
-        gateway.noted(gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True))
+        gateway.record_secrets(gateway.sign_in(f"{url}?{encoded}", CALLBACK, attempt.user, approve=True))
 
     _all_sound(gateway, world, f"an authorization whose state holds {case}")
 

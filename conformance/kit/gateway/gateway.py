@@ -181,7 +181,7 @@ class Gateway:
         url = self.authorization_url(attempt, pairs=pairs, endpoint=endpoint)
         redirect_uri = attempt.parameters.get("redirect_uri", CALLBACK)
         try:
-            return self.noted(self.sign_in(url, redirect_uri, attempt.user, approve=approve))
+            return self.record_secrets(self.sign_in(url, redirect_uri, attempt.user, approve=approve))
         except BeyondReach as end:
             if not wherever:
                 raise
@@ -194,7 +194,7 @@ class Gateway:
         endpoint = endpoint or agent_wire.authorization_endpoint(self.base_url, attempt.resource.id)
         return agent_wire.authorization_url(endpoint, pairs or list(attempt.parameters.items()))
 
-    def noted(self, visit: Visit) -> Visit:
+    def record_secrets(self, visit: Visit) -> Visit:
         """The visit, with what the browser was sent away with noted as secrets."""
         for name, value in visit.sent():
             if name in {"access_token", "id_token", "refresh_token"} and value:
