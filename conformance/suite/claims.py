@@ -62,13 +62,13 @@ class NoOverlap(Exception):
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing.
 
-    What is `beside` a claim is for whoever reads that it does not hold. `fired` counts faults, `overlaps`
+    What is `attached` to a claim is for whoever reads that it does not hold. `fired` counts faults, `overlaps`
     says of each race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 
     expected: int = 0
     observed: dict[str, Any] = field(default_factory=dict)
-    beside: dict[str, Any] = field(default_factory=dict)
+    attached: dict[str, Any] = field(default_factory=dict)
     fired: dict[Fault, int] = field(default_factory=dict)
     overlaps: list[bool] = field(default_factory=list)
     replay: dict[str, Any] | None = None
@@ -184,7 +184,7 @@ def observe(**facts: object) -> None:
 
 def attach(**documents: object) -> None:
     """Puts JSON beside the claims that follow: it is shown, redacted, if one of them does not hold."""
-    _TALLY.get().beside.update(documents)
+    _TALLY.get().attached.update(documents)
 
 
 def count_fault(fault: Fault, times: int) -> None:

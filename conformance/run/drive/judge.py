@@ -108,7 +108,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             **{
                 name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()
             },
-            **(_beside(tally, redactor) if verdict is Verdict.FAILED else {}),
+            **(_attached(tally, redactor) if verdict is Verdict.FAILED else {}),
         },
         faults=tuple(
             {"name": fault.name, "layer": fault.layer.value, "hop": fault.hop.value, "fired": times}
@@ -181,11 +181,11 @@ def _meaning(
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
 
 
-def _beside(tally: Tally, redactor: Redactor) -> dict[str, str]:
+def _attached(tally: Tally, redactor: Redactor) -> dict[str, str]:
     """The documents that a failure is about, every value of them redacted by itself."""
     return {
         name: redacted_parts.body(json.dumps(document, ensure_ascii=False, default=repr), redactor)
-        for name, document in tally.beside.items()
+        for name, document in tally.attached.items()
     }
 
 
