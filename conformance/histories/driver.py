@@ -100,7 +100,7 @@ class Player:
                 self._new_project(step)
             case Approve():
                 resource = self._projects[step.project].resource
-                self.world.approve_agent(self._agents[step.agent], resource)
+                self.world.projects.approve_agent(self._agents[step.agent], resource)
             case NewProxyClient():
                 client = console.new_proxy_client(self.world, self._projects[step.project])
                 self._clients.append(client)
@@ -119,24 +119,24 @@ class Player:
         return time.time() + self.world.clock.offset_s
 
     def forward(self, seconds: float) -> None:
-        self.world.advance_clock(seconds)
+        self.world.clock.advance(seconds)
         if self.ear is not None:
             self.ear.moved(self.world.clock.offset_s)
 
     def _new_project(self, step: NewProject) -> None:
         world = self.world
-        if isinstance(world.estate, ControlledProjects):
-            project = world.new_project(agent_policy=None)
+        if isinstance(world.projects.pool, ControlledProjects):
+            project = world.projects.new(agent_policy=None)
             if step.policy == "hold":
-                world.set_agent_policy(project, "hold")
+                world.projects.set_agent_policy(project, "hold")
         else:
-            project = world.home()
+            project = world.projects.home()
         self._projects.append(project)
         self._clients.append(project.proxy_client)
         if self.ear is not None:
             self.ear.attend(project.resource)
             # Where nobody else's users meet the Resource, one word to its merchant is for all.
-            own = self.world.estate.is_own(project.id)
+            own = self.world.projects.pool.is_own(project.id)
             for login in (None,) if own else [user.login for user in self.users]:
                 self._directed(project, access_token_lifetime_s=int(self.life_s), login=login)
 
@@ -150,10 +150,10 @@ class Player:
         self.ear.merchant.script(project.resource.merchant_client_id or "", **script)
 
     def _register(self) -> Seen:
-        answer = _answered(self.world.gateway.register(self.world.metadata()))
+        answer = _answered(self.world.gateway.register(self.world.agents.metadata()))
         if answer.status not in {200, 201}:
             return self._seen(status_word(answer.status), answer.outcome())
-        self._agents.append(self.world.agent_of(answer))
+        self._agents.append(self.world.agents.of(answer))
         return self._seen("201", answer.outcome())
 
     def _authorize(self, step: Authorize, *, awaits: bool) -> Seen:

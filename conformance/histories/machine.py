@@ -243,14 +243,14 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:
     """Where Projects are made, users are strangers to each; elsewhere they have to be."""
-    if isinstance(world.estate, ControlledProjects) or world.merchant is None:
+    if isinstance(world.projects.pool, ControlledProjects) or world.merchant is None:
         return world.users[: offer.users]
     return tuple(new_user(world, world.merchant) for _ in range(offer.users))
 
 
 def _settled(world: World, *, timed: bool) -> Setting:
     """What the target lets a history do, found out on the walk that every history varies."""
-    if timed and not world.moves_clock():
+    if timed and not world.clock.can_move():
         raise Unavailable("control:advance_clock", "needs the control action advance_clock")
     setting = _offered(world, timed=timed)
     play = _begin(world, setting, PROVISIONED_S)
@@ -278,8 +278,10 @@ def _settled(world: World, *, timed: bool) -> Setting:
 
 def _offered(world: World, *, timed: bool) -> Setting:
     may = world.capabilities
-    made = isinstance(world.estate, ControlledProjects)
-    hears = world.merchant is not None and (made or world.home().resource.merchant_client_id is not None)
+    made = isinstance(world.projects.pool, ControlledProjects)
+    hears = world.merchant is not None and (
+        made or world.projects.home().resource.merchant_client_id is not None
+    )
     users = 2 if (hears and not made) or "users:2" in may else 1
     clients, revoking = "control:create_proxy_client" in may, "control:revoke_proxy_client" in may
     holding = made and "control:set_agent_policy" in may

@@ -62,8 +62,8 @@ class NoOverlap(Exception):
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing.
 
-    What is `attached` to a claim is for whoever reads that it does not hold. `fired` counts faults, `overlaps`
-    says of each race whether its requests overlapped, and `replay` is what repeats a failure.
+    What is `attached` to a claim is for whoever reads that it does not hold. `fired` counts faults,
+    `overlaps` says of each race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 
     expected: int = 0

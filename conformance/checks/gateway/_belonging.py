@@ -35,6 +35,6 @@ def _may_be_of_before(world: World, resource: Resource) -> bool:
     Another one may be meant, or one of an earlier run, whose tokens a vault may still have; and in a long
     campaign a merchant forgets its oldest tokens.
     """
-    if resource.merchant_client_id is None or not world.estate.is_own(resource.project_id):
+    if resource.merchant_client_id is None or not world.projects.pool.is_own(resource.project_id):
         return True
     return world.merchant is not None and world.merchant.dropped()["tokens"] > 0

@@ -16,6 +16,6 @@ def of_one_merchant(world: World, resources: Sequence[Resource]) -> Sequence[Res
     A target file that lists its Resources may list merchants of many kinds.
     """
     known = all(resource.merchant_client_id is not None for resource in resources)
-    if not isinstance(world.estate, ControlledProjects) and (world.merchant is None or not known):
+    if not isinstance(world.projects.pool, ControlledProjects) and (world.merchant is None or not known):
         raise LeftOut("the target file does not say whether the same users can sign in at both Resources")
     return resources

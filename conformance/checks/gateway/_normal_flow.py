@@ -18,7 +18,7 @@ def works_before(world: World, user: User | None = None, *, within_s: float = 0.
     deadline = time.monotonic() + within_s
     while True:
         try:
-            world.require_redeemed(world.grant(user=user), world.proxy_token())
+            world.backend.require_redeemed(world.grant(user=user), world.backend.proxy_token())
         except Unmet:
             if time.monotonic() > deadline:
                 raise
@@ -59,14 +59,14 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
 
 
 def _flow(world: World, user: User | None) -> Exchange:
-    agent = world.gateway.register(world.metadata())
+    agent = world.gateway.register(world.agents.metadata())
     expect(agent).status(200, 201)
-    attempt = world.attempt(world.agent_of(agent), user=user)
+    attempt = world.attempt(world.agents.of(agent), user=user)
     visit = world.gateway.visit(attempt)
     code = expect.text(visit.parameter("code"), f"code, after {visit.outcome()}")
     tokens = world.gateway.exchange(world.authorization_of(attempt, code))
     expect(tokens).status(200)
-    proxy = world.gateway.proxy_token(world.home().proxy_client)
+    proxy = world.gateway.proxy_token(world.projects.home().proxy_client)
     expect(proxy).status(200)
     bearer = Secret("access_token", str(tokens.member("access_token")))
     return _redeemed(world, bearer, Secret("proxy_token", str(proxy.member("access_token"))))
@@ -76,7 +76,7 @@ def _redeemed(world: World, bearer: Secret, proxy_token: Secret) -> Exchange:
     """A 404 right after sign-in may still become a token."""
     deadline = time.monotonic() + RECOVERY_S
     while True:
-        answer = world.gateway.redeem(bearer, proxy_token, world.home().resource.indicator)
+        answer = world.gateway.redeem(bearer, proxy_token, world.projects.home().resource.indicator)
         if answer.status != 404 or time.monotonic() > deadline:
             return answer
         time.sleep(0.25)

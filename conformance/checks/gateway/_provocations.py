@@ -92,7 +92,7 @@ def agents_side(gateway: Gateway, world: World, good: ValidTokens) -> Iterator[A
     base, core = gateway.base_url, gateway.core_url
     discovery = agent_wire.discovery_url(base, resource.id)
     authorization = agent_wire.authorization_endpoint(base, resource.id)
-    registration = agent_wire.registration(agent_wire.registration_endpoint(base), world.metadata())
+    registration = agent_wire.registration(agent_wire.registration_endpoint(base), world.agents.metadata())
     urls = {
         "discovery": discovery,
         "core key set": str(world.discovery(resource).get("jwks_uri")),

@@ -27,7 +27,7 @@ def renewed(world: World) -> Grant:
         kept = world.standing.renewed = Renewed(grant=_fresh(world), offset_s=world.clock.offset_s)
     if kept.grant is None:
         raise LeftOut(UNKNOWN)
-    world.home()
+    world.projects.home()
     world.gateway.keyring.add(kept.grant.access_token)
     world.gateway.keyring.public(kept.grant.agent.client_id)
     return kept.grant
@@ -53,7 +53,11 @@ def _fresh(world: World) -> Grant | None:
     if parsed is None:
         return None
     named = fresh.resource.indicator in strings_in({"aud": parsed.claims.get("aud")})
-    return fresh if named or world.redeem_once_provisioned(fresh, world.proxy_token()).status == 200 else None
+    return (
+        fresh
+        if named or world.backend.redeem_once_provisioned(fresh, world.backend.proxy_token()).status == 200
+        else None
+    )
 
 
 def _refreshed(world: World, grant: Grant) -> Grant | None:

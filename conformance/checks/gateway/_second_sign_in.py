@@ -39,7 +39,7 @@ def another_agent(at_home: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
     A gateway that signs its users in anew each time needs the merchant for that, and proves nothing here.
     """
     seen = len(at_home.seen())
-    attempt = at_home.attempt(at_home.agent(), resource=alone.resource, user=alone.user)
+    attempt = at_home.attempt(at_home.agents.new(), resource=alone.resource, user=alone.user)
     visit = at_home.gateway.visit(attempt, wherever=True)
     merchant = origin(at_home.merchant_api or "")
     if any(origin(exchange.request.url) == merchant for exchange in at_home.seen()[seen:]):

@@ -51,7 +51,7 @@ def side_by_side(world: World) -> bool:
     A gateway may allow a user one session, and one at which nobody stays signed in does not show how many.
     """
     if world.standing.side_by_side is None:
-        agent, here, there = world.agent(), world.in_one_browser(), world.in_one_browser()
+        agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_acts(browser, agent) for browser in (here, here, there, here))
         world.standing.side_by_side = again == after < first
     return world.standing.side_by_side

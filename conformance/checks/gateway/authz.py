@@ -30,7 +30,7 @@ STATES = {
 @check("AUTHZ-01")
 def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> None:
     """With everything right and the user approving, the browser comes back with a code and the state."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent))
 
     _came_back(visit, agent.redirect_uri)
@@ -39,7 +39,7 @@ def good_request_ends_at_the_redirect_uri(gateway: Gateway, world: World) -> Non
 @check("AUTHZ-01")
 def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
     """The same agent asks the same user again: whom the user has approved before gets a code like others."""
-    agent = world.agent()
+    agent = world.agents.new()
     for _ in range(2):
         _came_back(gateway.visit(world.attempt(agent)), agent.redirect_uri)
 
@@ -47,7 +47,7 @@ def agent_comes_back_a_second_time(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-01", needs=["users:2"])
 def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
     """The second user's sign-in ends at the redirect URI like the first's."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, user=world.users[1]))
 
     _came_back(visit, agent.redirect_uri)
@@ -56,7 +56,7 @@ def another_user_comes_back_too(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-01")
 def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
     """A registered redirect URI with a query gets code and state added to what it has."""
-    agent = world.agent_with("https://agent.example/callback?tenant=1")
+    agent = world.agents.new_if_accepted("https://agent.example/callback?tenant=1")
     visit = gateway.visit(world.attempt(agent))
 
     _came_back(visit, "https://agent.example/callback")
@@ -67,7 +67,9 @@ def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
 def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: World) -> None:
     """Of several registered redirect URIs the browser comes back at the one in the request."""
     asked_for = "https://agent.example/asked-for"
-    agent = world.agent_with("https://agent.example/first", asked_for, "https://agent.example/last")
+    agent = world.agents.new_if_accepted(
+        "https://agent.example/first", asked_for, "https://agent.example/last"
+    )
     visit = gateway.visit(world.attempt(agent, redirect_uri=asked_for))
 
     _came_back(visit, asked_for)
@@ -95,7 +97,7 @@ def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> 
 @check("AUTHZ-09")
 def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
     """In a Project that approves agents, the first authorization after registering gives a code."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent))
 
     code_came(visit, "first authorization")
@@ -104,8 +106,8 @@ def new_agent_is_approved_by_default(gateway: Gateway, world: World) -> None:
 @check("AUTHZ-09", needs=["control:create_project"], cases={"no-policy-named": None, "approve": "approve"})
 def new_project_approves_every_agent(gateway: Gateway, world: World, case: AgentPolicy | None) -> None:
     """A Project made without a policy, or with `approve`, approves the agent that comes first."""
-    project = world.new_project(agent_policy=case)
-    agent = world.agent()
+    project = world.projects.new(agent_policy=case)
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, resource=project.resource))
 
     code_came(visit, "first authorization")
@@ -114,10 +116,10 @@ def new_project_approves_every_agent(gateway: Gateway, world: World, case: Agent
 @check("AUTHZ-09", needs=["control:create_project", "control:set_agent_policy"])
 def new_project_approves_agents_after_another_held_them(world: World) -> None:
     """That one Project holds its agents is no policy for those that are made later."""
-    held = world.new_project()
-    world.set_agent_policy(held, "hold")
+    held = world.projects.new()
+    world.projects.set_agent_policy(held, "hold")
     world.gateway.visit(world.attempt(resource=held.resource), wherever=True)
-    project = world.new_project(agent_policy=None)
+    project = world.projects.new(agent_policy=None)
     visit = world.gateway.visit(world.attempt(resource=project.resource))
 
     code_came(visit, "first authorization in a Project that was made after another began to hold agents")
@@ -131,8 +133,8 @@ def pending_agent_gets_no_code(world: World) -> None:
     """
     world = world.in_one_browser()
     world.new_code()
-    resource = world.holding_resource()
-    agent = world.agent()
+    resource = world.projects.holding_resource()
+    agent = world.agents.new()
     for which in ("first", "second"):
         visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         expect.that(
@@ -145,7 +147,7 @@ def pending_agent_gets_no_code(world: World) -> None:
 def pending_agent_gets_no_code_of_another_user(world: World) -> None:
     """An agent that is Pending is so for every user, and not for the one alone who met it first."""
     world.new_code(user=world.users[1])
-    resource, agent = world.holding_resource(), world.agent()
+    resource, agent = world.projects.holding_resource(), world.agents.new()
     for which, user in zip(("first", "second"), world.users[:2], strict=True):
         visit = world.gateway.visit(world.attempt(agent, resource=resource, user=user), wherever=True)
         no_code(visit, f"sign-in of the {which} user for a Pending agent")
@@ -154,12 +156,12 @@ def pending_agent_gets_no_code_of_another_user(world: World) -> None:
 @check("AUTHZ-07", needs=["control:approve_agent"])
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
     """Of two Pending agents the operator approves one; the other and one that comes later get no code."""
-    resource = world.holding_resource()
+    resource = world.projects.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
-    world.approve_agent(approved, resource)
+    world.projects.approve_agent(approved, resource)
     world.new_code(agent=approved, resource=resource)
 
-    for which, agent in {"the other agent": pending, "an agent that came later": world.agent()}.items():
+    for which, agent in {"the other agent": pending, "an agent that came later": world.agents.new()}.items():
         visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         no_code(visit, f"sign-in for {which}")
 
@@ -168,9 +170,9 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
 def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
     """In a Project that gave an agent a code and then holds agents, one that registers now gets none."""
     world = world.in_one_browser()
-    project = world.new_project()
+    project = world.projects.new()
     world.new_code(resource=project.resource)
-    world.set_agent_policy(project, "hold")
+    world.projects.set_agent_policy(project, "hold")
 
     visit = world.gateway.visit(world.attempt(resource=project.resource), wherever=True)
     no_code(visit, "sign-in for an agent that registered after the Project began to hold agents")
@@ -179,13 +181,13 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 @check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])
 def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
     """An agent that is Pending in two Projects and was let into one gets no code in the other."""
-    one, other = world.holding_resource(), world.holding_resource()
+    one, other = world.projects.holding_resource(), world.projects.holding_resource()
     if one.project_id == other.project_id:
         raise LeftOut("there is one holding Project only")
     agent = _pending(gateway, world, one)
     # The other Project meets it, too, before anybody is asked.
     gateway.visit(world.attempt(agent, resource=other), wherever=True)
-    world.approve_agent(agent, one)
+    world.projects.approve_agent(agent, one)
     world.new_code(agent=agent, resource=one)
 
     visit = gateway.visit(world.attempt(agent, resource=other), wherever=True)
@@ -195,9 +197,9 @@ def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -
 @check("AUTHZ-08")
 def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
     """An agent that ran into the hold and was approved then gets a code, with the client it has."""
-    resource = world.holding_resource()
+    resource = world.projects.holding_resource()
     agent = _pending(gateway, world, resource)
-    world.approve_agent(agent, resource)
+    world.projects.approve_agent(agent, resource)
 
     code_came(gateway.visit(world.attempt(agent, resource=resource)), "authorization after the approval")
 
@@ -245,7 +247,7 @@ def _comes_true(happened: Callable[[], bool]) -> bool:
 
 def _pending(gateway: Gateway, world: World, resource: Resource) -> Agent:
     """An agent that has tried and was held."""
-    agent = world.agent()
+    agent = world.agents.new()
     visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
     require.that(
         visit.ended() and not visit.codes(),

@@ -46,7 +46,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
     Where there are few of them, what cannot be told apart from 128 bits passes.
     """
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     many = gateway.new_browser is not None
     count = SAMPLES if many else SAMPLES_ELSEWHERE
     codes = [world.new_code(agent=agent).code.reveal() for _ in range(count)]
@@ -130,27 +130,27 @@ def code_never_comes_unasked_in_a_new_browser(gateway: Gateway, world: World) ->
     """Opening the address gives no code in a browser where nobody has signed in, whoever did elsewhere."""
     user, elsewhere = world.users[0], gateway.browser()
     for _ in range(2):
-        approves(gateway, world, elsewhere, world.agent(), user)
+        approves(gateway, world, elsewhere, world.agents.new(), user)
 
-    _asked_first(gateway, world, gateway.browser(), world.agent(), user)
+    _asked_first(gateway, world, gateway.browser(), world.agents.new(), user)
 
 
 @check("AUTHZ-17", cases=WITHOUT_ASKING)
 def code_never_comes_unasked_for_another_agent(gateway: Gateway, world: World, case: dict[str, str]) -> None:
     """A browser whose user has just approved one agent gives no code to another one without being asked."""
     user, browser = world.users[0], gateway.browser()
-    approves(gateway, world, browser, world.agent(), user)
+    approves(gateway, world, browser, world.agents.new(), user)
 
-    _asked_first(gateway, world, browser, world.agent(), user, case)
+    _asked_first(gateway, world, browser, world.agents.new(), user, case)
 
 
 @check("AUTHZ-17", needs=["users:2"])
 def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: World) -> None:
     """What one user has approved, another user who is signed in has not."""
     first, second = world.users[:2]
-    agent, browser = world.agent(), gateway.browser()
+    agent, browser = world.agents.new(), gateway.browser()
     approves(gateway, world, gateway.browser(), agent, first)
-    approves(gateway, world, browser, world.agent(), second)
+    approves(gateway, world, browser, world.agents.new(), second)
 
     _asked_first(gateway, world, browser, agent, second)
 
@@ -162,11 +162,11 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
     What the form says is another user's, as whoever makes the link would have it.
     """
     first, second = world.users[:2]
-    agent, browser = world.agent(), gateway.browser()
+    agent, browser = world.agents.new(), gateway.browser()
     yes = approves(gateway, world, gateway.browser(), agent, second).sent_last
     if not yes:
         raise LeftOut("the form that a user sends last says nothing that could stand in an address")
-    approves(gateway, world, browser, world.agent(), first)
+    approves(gateway, world, browser, world.agents.new(), first)
 
     _asked_first(gateway, world, browser, agent, first, dict(yes))
 
@@ -174,8 +174,8 @@ def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: 
 @check("AUTHZ-17", needs=["sign-in:decline"])
 def code_never_comes_unasked_after_a_no(gateway: Gateway, world: World) -> None:
     """An agent that the user has declined gets no code by coming again."""
-    user, browser, agent = world.users[0], gateway.browser(), world.agent()
-    approves(gateway, world, browser, world.agent(), user)
+    user, browser, agent = world.users[0], gateway.browser(), world.agents.new()
+    approves(gateway, world, browser, world.agents.new(), user)
     attempt = world.attempt(agent, user=user)
     url = gateway.authorization_url(attempt)
     declined = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=False))
@@ -223,7 +223,7 @@ def _own_pages(gateway: Gateway, world: World) -> list[_Served]:
     In the second one the user is signed in already, and another agent asks.
     """
     browser, user = gateway.browser(), world.users[0]
-    visits = [approves(gateway, world, browser, world.agent(), user) for _ in range(2)]
+    visits = [approves(gateway, world, browser, world.agents.new(), user) for _ in range(2)]
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     pages = list(_forms_at(homes, world.seen(), [page for visit in visits for page in visit.acted_on]))
     if not pages:

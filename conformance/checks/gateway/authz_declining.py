@@ -17,7 +17,7 @@ def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
     signed_in = world.in_one_browser()
     agent = signed_in.new_code().agent
     asker = signed_in if case == "signed-in" else world
-    new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agent(), agent))
+    new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agents.new(), agent))
     visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)
     if not visit.declined or (again.acts or 0) < (new.acts or 0):
         raise LeftOut("nobody could be seen to decline: the gateway may remember that the user approved")

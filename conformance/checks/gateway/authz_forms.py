@@ -56,7 +56,7 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
     """
     acts = _acts(gateway, world)
     browser = gateway.browser()
-    approves(gateway, world, browser, world.agent(), world.users[1])
+    approves(gateway, world, browser, world.agents.new(), world.users[1])
 
     what = f"form {acts} of {acts}, sent by a browser in which another user is signed in"
     no_code(_handed_over(gateway, acts, world.attempt(), what, to=browser), what)
@@ -64,7 +64,7 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
 
 def _acts(gateway: Gateway, world: World) -> int:
     """How many forms an authorization takes here, of an agent that is new to the user."""
-    acts = approves(gateway, world, gateway.browser(), world.agent(), world.users[0]).acts or 0
+    acts = approves(gateway, world, gateway.browser(), world.agents.new(), world.users[0]).acts or 0
     require.that(acts > 0, "authorization", expected="a form on the way", got="none")
     return acts
 

@@ -33,7 +33,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
         raise LeftOut("there is one user, whose sessions were not seen to leave each other alone")
     for _ in races.each():
         users = [world.users[number % len(world.users)] for number in range(browsers)]
-        attempts = [world.attempt(world.agent(), user=user) for user in users]
+        attempts = [world.attempt(world.agents.new(), user=user) for user in users]
 
         visits = together([partial(world.gateway.visit, attempt) for attempt in attempts])
 
@@ -58,7 +58,9 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": HOLD_S}
         alone.script(provisioning=hold)
-        attempts = [world.attempt(world.agent(), resource=alone.resource, user=alone.user) for _ in range(2)]
+        attempts = [
+            world.attempt(world.agents.new(), resource=alone.resource, user=alone.user) for _ in range(2)
+        ]
 
         for visit in together([partial(world.gateway.visit, attempt) for attempt in attempts]):
             code_came(visit, "one of two first sign-ins of a user at the same time")
@@ -74,7 +76,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     world.new_code()
     browsers = [world.in_one_browser() for _ in range(AMID if side_by_side(world) else 1)]
     for choice in races.each():
-        resource, agent = world.holding_resource(), world.agent()
+        resource, agent = world.projects.holding_resource(), world.agents.new()
         authorizing = [partial(_authorize, browser, agent, resource) for browser in browsers]
         for authorize in authorizing:
             pending = authorize()
@@ -85,7 +87,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
                 got=pending.outcome(),
             )
 
-        history = amid(authorizing, partial(world.approve_agent, agent, resource), choice)
+        history = amid(authorizing, partial(world.projects.approve_agent, agent, resource), choice)
 
         for visit in history.before:
             what = "authorization that was under way when its agent was approved"

@@ -109,7 +109,7 @@ def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
 def query_of_the_registered_uri_counts(world: World, case: str) -> None:
     """Where the registered URI has a query, another one in its place gets neither a code nor the browser."""
     world = world.in_one_browser()
-    agent = world.agent_with(WITH_QUERY)
+    agent = world.agents.new_if_accepted(WITH_QUERY)
     world.new_code(agent=agent)
 
     _refused(world, agent, WITH_QUERY, case)
@@ -120,7 +120,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
     """An address that only another agent registered is as good as an unknown one."""
     world, given = regular(world)
     theirs = "https://other-agent.example/callback"
-    world.new_code(agent=world.agent_with(theirs))
+    world.new_code(agent=world.agents.new_if_accepted(theirs))
 
     _refused(world, given.agent, CALLBACK, theirs)
 
@@ -130,7 +130,7 @@ def registered_uris_are_not_mixed(world: World) -> None:
     """Host of one registered URI and path of another make no registered one, nor does an end of one's own."""
     world = world.in_one_browser()
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
-    agent = world.agent_with(one, two)
+    agent = world.agents.new_if_accepted(one, two)
     for uri in (one, two):
         world.code_for(world.attempt(agent, redirect_uri=uri))
 
@@ -143,7 +143,7 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
     """An address with an asterisk in it, where it can be registered at all, lets no other address in."""
     world = world.in_one_browser()
     pattern, asked_for = case
-    agent = world.agent_with(CALLBACK, pattern)
+    agent = world.agents.new_if_accepted(CALLBACK, pattern)
     world.code_for(world.attempt(agent))
 
     world.show(pattern)

@@ -198,7 +198,7 @@ def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[st
 def proxy_client_is_no_agent(world: World) -> None:
     """A Proxy client registered no redirect URI: as client_id it gets no code and no redirect."""
     world, attempt = good(world)
-    _goes_nowhere(world, attempt, world.home().proxy_client.id)
+    _goes_nowhere(world, attempt, world.projects.home().proxy_client.id)
 
 
 @check("AUTHZ-14", cases=DOUBLED)

@@ -11,9 +11,11 @@ from gateproof.conformance.suite.check import check
 @check("AUTHZ-01", needs=["control:rotate_keys"])
 def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     """Users sign in and approve agents as before, those that were there and those that come now."""
-    agent = world.agent()
+    agent = world.agents.new()
     world.new_code(agent=agent)
-    world.rotate_keys()
+    world.keys.rotate()
 
     code_came(gateway.visit(world.attempt(agent)), "authorization after a rotation")
-    code_came(gateway.visit(world.attempt(world.agent())), "authorization of an agent from after a rotation")
+    code_came(
+        gateway.visit(world.attempt(world.agents.new())), "authorization of an agent from after a rotation"
+    )

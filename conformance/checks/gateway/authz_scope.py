@@ -45,9 +45,9 @@ def record_of_scopes_that_lack_something(world: World) -> None:
 @check("AUTHZ-13", needs=["control:set_agent_policy", "control:create_project"])
 def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None:
     """What becomes of an agent that registered before its Project began to hold agents."""
-    project = world.new_project()
-    agent = world.agent()
-    world.set_agent_policy(project, "hold")
+    project = world.projects.new()
+    agent = world.agents.new()
+    world.projects.set_agent_policy(project, "hold")
 
     visit = gateway.visit(world.attempt(agent, resource=project.resource), wherever=True)
 
@@ -70,7 +70,9 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
 def scope_of_another_resource_is_not_granted(world: World) -> None:
     """A scope that a neighbour in the same Project has is not granted here."""
     foreign = f"refunds:{world.unique()}"
-    other = world.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
+    other = world.projects.resource(
+        indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,)
+    )
     world.new_code(resource=other)
     world, attempt = good(world)
 

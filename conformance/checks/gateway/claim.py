@@ -17,7 +17,8 @@ from gateproof.conformance.checks.gateway._tokens import (
     tells_nothing,
 )
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.world import AGENT_DOMAIN, AGENT_NAME, World
+from gateproof.conformance.kit.gateway.agents import AGENT_DOMAIN, AGENT_NAME
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire.documents import keys_in, strings_in
@@ -63,7 +64,7 @@ def aud_is_an_array_with_the_indicator(world: World) -> None:
 @check("CLAIM-02", needs=["control:create_resource"], cases=ODD_INDICATORS)
 def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
     """An indicator that is not in normal form comes back unchanged."""
-    resource = world.resource(indicator=case.format(unique=world.unique()))
+    resource = world.projects.resource(indicator=case.format(unique=world.unique()))
 
     bound_to(claims_of(world, world.grant(resource=resource)), resource.indicator)
 
@@ -72,7 +73,7 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 def aud_holds_no_other_resource(world: World) -> None:
     """A token for one Resource is no token for another, also where one agent goes from one to the other."""
     world = world.in_one_browser()
-    agent, (one, other) = world.agent(), world.two_resources()
+    agent, (one, other) = world.agents.new(), world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     # A gateway that collects indicators has to have met the other one first.
@@ -97,10 +98,10 @@ def sub_is_an_opaque_id_with_its_prefix(world: World) -> None:
 def sub_is_stable_for_a_user(world: World) -> None:
     """The same user has the same `sub` in the Project, through whichever agent, on whichever host."""
     try:
-        second = world.agent_with(ELSEWHERE)
+        second = world.agents.new_if_accepted(ELSEWHERE)
     except LeftOut:
-        second = world.agent()
-    subs = [claims_of(world, world.grant(agent=agent)).get("sub") for agent in (world.agent(), second)]
+        second = world.agents.new()
+    subs = [claims_of(world, world.grant(agent=agent)).get("sub") for agent in (world.agents.new(), second)]
     require.text(subs[0], "sub")
 
     expect.equal(subs[1], subs[0], "sub of the same user in a second sign-in")
@@ -109,9 +110,9 @@ def sub_is_stable_for_a_user(world: World) -> None:
 @check("CLAIM-03", needs=["control:advance_clock"])
 def sub_is_stable_from_day_to_day(world: World) -> None:
     """The same user has the same `sub` in the Project a day later."""
-    agent = world.agent()
+    agent = world.agents.new()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
-    world.advance_clock(DAY_S)
+    world.clock.advance(DAY_S)
 
     after = claims_of(world, world.grant(agent=agent)).get("sub")
     expect.equal(after, before, "sub of the same user a day later")
@@ -120,9 +121,9 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
 @check("CLAIM-03", needs=["control:rotate_keys"])
 def sub_is_stable_across_a_rotation(world: World) -> None:
     """The same user has the same `sub` in the Project when the core has another signing key."""
-    agent = world.agent()
+    agent = world.agents.new()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
-    world.rotate_keys()
+    world.keys.rotate()
 
     after = claims_of(world, world.grant(agent=agent)).get("sub")
     expect.equal(after, before, "sub of the same user after a rotation")
@@ -131,11 +132,11 @@ def sub_is_stable_across_a_rotation(world: World) -> None:
 @check("CLAIM-03", needs=["resources:2"])
 def sub_is_the_same_at_another_resource(world: World) -> None:
     """The same user has the same `sub` at every Resource of the Project."""
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     if one.project_id != other.project_id:
         raise LeftOut("no Project has two Resources")
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     subs = [
         claims_of(world, world.grant(agent=agent, resource=resource)).get("sub") for resource in (one, other)
     ]
@@ -160,7 +161,7 @@ def exp_is_a_number_in_the_future(world: World) -> None:
     """`exp` is a numeric date, and the token has not expired when it is handed out."""
     grant = world.grant()
     exp = claims_of(world, grant).get("exp")
-    now = world.target_time(grant.answer)
+    now = world.clock.target_time(grant.answer)
 
     in_the_future(exp, now)
 
@@ -220,7 +221,7 @@ def project_id_is_the_resources_project(world: World) -> None:
 def project_id_follows_the_resource(world: World) -> None:
     """Tokens that one agent gets at the Resources of two Projects, in turn, name each its own Project."""
     world = world.in_one_browser()
-    agent, home, other = world.agent(), world.home(), world.project()
+    agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()
     for project in (home, other, home):
         grant = world.grant(agent=agent, resource=project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
@@ -230,7 +231,7 @@ def project_id_follows_the_resource(world: World) -> None:
 def project_id_is_not_told_by_the_indicator(world: World) -> None:
     """Two Projects that reach the same merchant API by the same indicator are still two."""
     projects, world = console.of_one_indicator(world), world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     for project in projects:
         grant = world.grant(agent=agent, resource=project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")

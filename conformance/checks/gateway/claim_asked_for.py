@@ -47,7 +47,7 @@ def aud_holds_no_resource_that_the_form_names(world: World, case: tuple[str, str
 
 
 def _two(world: World) -> tuple[World, Resource, Resource]:
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     return world.in_one_browser(), one, other

@@ -35,7 +35,7 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
 def id_token_is_not_meant_for_the_resource_after_a_rotation(world: World) -> None:
     """So it is when the core has another signing key."""
     _not_for_the_resource(world)
-    world.rotate_keys()
+    world.keys.rotate()
 
     _not_for_the_resource(world)
 
@@ -69,7 +69,7 @@ def id_token_verifies_and_names_the_agent(world: World) -> None:
 def id_token_verifies_and_names_the_agent_after_a_rotation(world: World) -> None:
     """So it is when the core has another signing key."""
     _verifies_and_names_the_agent(world)
-    world.rotate_keys()
+    world.keys.rotate()
 
     _verifies_and_names_the_agent(world)
 
@@ -79,7 +79,7 @@ def _verifies_and_names_the_agent(world: World) -> None:
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
 
     expect.that(
-        bool(verifying(grant.id_token.reveal(), world.core_keys(grant.resource))),
+        bool(verifying(grant.id_token.reveal(), world.keys.core(grant.resource))),
         "ID token",
         expected="a signature that verifies with the core key set",
         got="no key verifies it",

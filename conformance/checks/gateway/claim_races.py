@@ -30,8 +30,8 @@ def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> 
 
 def _signed_in_at_once(world: World) -> tuple[Resource, dict[str, str]]:
     """Where the users signed in, and the one `sub` that each of them has there."""
-    resource, subs = world.project_apart().resource, dict[str, str]()
-    signing_in = [world.attempt(world.agent(), resource=resource, user=user) for user in world.users[:2]]
+    resource, subs = world.projects.own_or_home().resource, dict[str, str]()
+    signing_in = [world.attempt(world.agents.new(), resource=resource, user=user) for user in world.users[:2]]
     if side_by_side(world):
         # Through another agent: of two codes for one and the same, the newer may end the older.
         signing_in += [world.attempt(resource=resource, user=each.user) for each in signing_in]

@@ -38,11 +38,11 @@ def renewed_token_is_bound_to_the_resource(world: World) -> None:
 @check("CLAIM-02", needs=["resources:2"])
 def renewed_token_holds_no_other_resource(world: World) -> None:
     """A token that came of a refresh is for the Resource of its own grant, and no other of its agent's."""
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     grants = [world.grant(agent=agent, resource=resource) for resource in (one, other)]
     # The newest first: it may have ended the refresh token of the other.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
@@ -66,7 +66,7 @@ def renewed_token_ends_in_the_future(world: World) -> None:
     """`exp` is a number in the future after a refresh, too."""
     grant = renewed(world)
 
-    in_the_future(claims_of(world, grant).get("exp"), world.target_time(grant.answer))
+    in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
 
 
 @check("CLAIM-05")
@@ -101,7 +101,7 @@ def renewed_token_names_the_project(world: World) -> None:
 def renewed_token_names_the_project_of_its_grant(world: World) -> None:
     """A token that came of a refresh names the Project of its own grant, wherever else its agent has one."""
     world = world.in_one_browser()
-    agent, projects = world.agent(), (world.home(), world.project())
+    agent, projects = world.agents.new(), (world.projects.home(), world.projects.another())
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
     # The newest first: it may have ended the refresh token of the other.
     for grant in reversed(grants):

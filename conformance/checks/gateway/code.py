@@ -46,7 +46,9 @@ def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
 def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World) -> None:
     """An agent with several redirect URIs gets its tokens through each of them."""
     world = world.in_one_browser()
-    agent = world.agent_with("https://agent.example/callback", "https://agent.example/other?tenant=1")
+    agent = world.agents.new_if_accepted(
+        "https://agent.example/callback", "https://agent.example/other?tenant=1"
+    )
     for uri in agent.redirect_uris:
         _every_token(gateway.exchange(world.code_for(world.attempt(agent, redirect_uri=uri))))
 
@@ -54,7 +56,7 @@ def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World
 @check("CODE-01", needs=["users:2"])
 def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code that a second user gave the same agent is exchanged like the first's."""
-    agent = world.agent()
+    agent = world.agents.new()
     for user in world.users[:2]:
         _every_token(gateway.exchange(world.new_code(agent=agent, user=user)))
 
@@ -63,8 +65,8 @@ def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
 def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code for a second Resource is exchanged like that for the first."""
     world = world.in_one_browser()
-    agent = world.agent()
-    for resource in of_one_merchant(world, world.two_resources()):
+    agent = world.agents.new()
+    for resource in of_one_merchant(world, world.projects.two_resources()):
         _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
@@ -72,8 +74,8 @@ def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> No
 def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code from a second Project is exchanged like that from the first."""
     world = world.in_one_browser()
-    both = world.home().resource, world.project().resource
-    agent = world.agent()
+    both = world.projects.home().resource, world.projects.another().resource
+    agent = world.agents.new()
     for resource in of_one_merchant(world, both):
         _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
@@ -110,7 +112,7 @@ def code_works_only_once_however_late(world: World) -> None:
 
     gone_s = 0
     for authorization, later_s in zip(used, LATER_S, strict=True):
-        world.advance_clock(later_s - gone_s)
+        world.clock.advance(later_s - gone_s)
         gone_s = later_s
         no_tokens(world.gateway.exchange(authorization), "a code used before")
 
@@ -122,9 +124,9 @@ def expired_code_is_refused(world: World) -> None:
     Its time is the lifetime that the target file declares, or whatever a gateway may choose.
     """
     world, authorization = proven(world)
-    if world.moves_clock():
+    if world.clock.can_move():
         declared = world.code_lifetime_s
-        world.advance_clock(
+        world.clock.advance(
             CODES_ARE_OVER_S if declared is None else min(CODES_ARE_OVER_S, declared + MOVED_LATE_S)
         )
     else:
@@ -181,7 +183,7 @@ def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) 
 @check("CODE-12")
 def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> None:
     """Once a code was used again, the access token of its first use no longer redeems."""
-    resource, proxy_token = world.home().resource, world.proxy_token()
+    resource, proxy_token = world.projects.home().resource, world.backend.proxy_token()
     authorization = world.new_code(resource=resource)
     access_token = _first_use(gateway, authorization, "access_token")
     bearer = gateway.keyring.secret("access_token", access_token)
@@ -202,7 +204,7 @@ def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> N
 def second_use_ends_refreshing_by_the_first(world: World) -> None:
     """Once a code was used again, the refresh token of its first use no longer refreshes."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     twin = _first_use(world.gateway, world.new_code(agent=agent), "refresh_token")
     if refreshed(world.gateway, agent, twin).status != 200:
         raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")

@@ -137,7 +137,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
 def other_redirect_uri_is_refused(world: World, case: str) -> None:
     """The exchange names the redirect URI of the authorization, or it gets invalid_grant."""
     world, _ = regular(world)
-    agent = world.agent(CALLBACK, OTHER_URI)
+    agent = world.agents.new(CALLBACK, OTHER_URI)
     works(world, agent)
     authorization = world.new_code(agent=agent)
     world.show(case)
@@ -152,7 +152,7 @@ def query_of_the_redirect_uri_counts(world: World, case: str) -> None:
     """A redirect URI that was used with its query is to be named with it."""
     world = world.in_one_browser()
     uri = f"{CALLBACK}?tenant=1"
-    agent = world.agent_with(uri)
+    agent = world.agents.new_if_accepted(uri)
     works(world, agent)
     authorization = world.new_code(agent=agent)
     other = CALLBACK if case == "without-its-query" else f"{CALLBACK}?tenant=2"

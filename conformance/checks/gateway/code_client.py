@@ -101,7 +101,7 @@ def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
 def secret_of_another_agent_gets_no_tokens(world: World) -> None:
     """The secret of another agent is as wrong as an invented one."""
     world, authorization = proven(world)
-    other = world.agent()
+    other = world.agents.new()
 
     answer = world.gateway.exchange(authorization, client_secret=other.client_secret.reveal())
     no_tokens(answer, "the client_secret of another agent")
@@ -141,13 +141,13 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
     world, authorization = proven(world)
     gateway = world.gateway
     if case in BY_PROXY_CLIENTS:
-        client = world.home().proxy_client
+        client = world.projects.home().proxy_client
         require(gateway.proxy_token(client)).status(200)
         form = _form(gateway, authorization, without=BY_PROXY_CLIENTS[case])
         answer = gateway.token_request(form, gateway.basic(client))
         no_tokens(answer, "an agent's code, by a Proxy client")
         return
-    thief = world.agent()
+    thief = world.agents.new()
     works(world, thief)
     own = {"code_verifier": fresh_verifier()} if case != "agent" else {}
 

@@ -45,7 +45,7 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     The newest comes first where they come in turn: a gateway may have older ones end with it.
     """
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     good_for_s = _in_turn(world, agent, 0)
     for _ in races.each():
         begun = time.monotonic()

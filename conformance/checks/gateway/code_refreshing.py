@@ -43,7 +43,7 @@ def refresh_token_of_one_agent_gets_another_no_tokens(world: World) -> None:
     """A refresh token is good for the agent alone that it was given to."""
     grant = _refreshable(world)
 
-    answer = refreshed(world.gateway, world.agent(), grant.refresh_token.reveal())
+    answer = refreshed(world.gateway, world.agents.new(), grant.refresh_token.reveal())
 
     no_tokens(answer, "another agent's refresh token")
 
@@ -51,7 +51,7 @@ def refresh_token_of_one_agent_gets_another_no_tokens(world: World) -> None:
 def _refreshable(world: World) -> Grant:
     """Tokens of an agent whose last refresh token was good for new ones."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     twin = world.grant(agent=agent)
     if refreshed(world.gateway, agent, twin.refresh_token.reveal()).status != 200:
         raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")

@@ -13,9 +13,9 @@ from gateproof.conformance.wire.jose import read
 def every_token_comes_after_a_rotation(world: World) -> None:
     """An agent exchanges its codes with the secret that it was given before."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     works(world, agent)
-    world.rotate_keys()
+    world.keys.rotate()
 
     answer = world.gateway.exchange(world.new_code(agent=agent))
 
@@ -35,6 +35,6 @@ def used_code_stays_used_across_a_rotation(world: World) -> None:
     """A code that was exchanged gets nothing when the core has another signing key."""
     authorization = world.new_code()
     require(world.gateway.exchange(authorization)).status(200)
-    world.rotate_keys()
+    world.keys.rotate()
 
     no_tokens(world.gateway.exchange(authorization), "a code used before a rotation")

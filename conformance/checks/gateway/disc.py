@@ -31,29 +31,29 @@ HOST_HEADERS = {
 @check("DISC-01")
 def answers_200_with_a_json_object(gateway: Gateway, world: World) -> None:
     """The discovery document of a Resource is there, and it is a JSON object."""
-    _is_there(gateway, world.home().resource)
+    _is_there(gateway, world.projects.home().resource)
 
 
 @check("DISC-01", needs=["resources:2"])
 def answers_for_every_resource_of_a_project(gateway: Gateway, world: World) -> None:
     """So is that of a second Resource in the same Project."""
-    for resource in world.two_resources():
+    for resource in world.projects.two_resources():
         _is_there(gateway, resource)
 
 
 @check("DISC-01", needs=["two-projects"])
 def answers_for_a_resource_of_another_project(gateway: Gateway, world: World) -> None:
     """And that of a Resource in another Project, beside the first."""
-    home = world.home()
+    home = world.projects.home()
 
-    for resource in (home.resource, world.project().resource):
+    for resource in (home.resource, world.projects.another().resource):
         _is_there(gateway, resource)
 
 
 @check("DISC-02")
 def issuer_is_a_non_empty_string(world: World) -> None:
     """The document names an issuer; which one is the gateway's choice."""
-    document = world.discovery(world.home().resource)
+    document = world.discovery(world.projects.home().resource)
 
     expect.text(document.get("issuer"), "issuer in the discovery document")
 
@@ -61,7 +61,7 @@ def issuer_is_a_non_empty_string(world: World) -> None:
 @check("DISC-02", needs=["resources:2"])
 def issuer_is_the_same_for_every_resource(world: World) -> None:
     """The issuer is the core issuer, so it does not change from Resource to Resource."""
-    one, other = world.two_resources()
+    one, other = world.projects.two_resources()
     issuer = require.text(world.discovery(one).get("issuer"), "issuer for the first Resource")
 
     expect.equal(world.discovery(other).get("issuer"), issuer, "issuer for the second Resource")
@@ -71,9 +71,9 @@ def issuer_is_the_same_for_every_resource(world: World) -> None:
 def issuer_is_the_same_in_another_project(world: World) -> None:
     """Nor does it change from Project to Project."""
     issuer = require.text(
-        world.discovery(world.home().resource).get("issuer"), "issuer for the first Project"
+        world.discovery(world.projects.home().resource).get("issuer"), "issuer for the first Project"
     )
-    other = world.discovery(world.project().resource)
+    other = world.discovery(world.projects.another().resource)
 
     expect.equal(other.get("issuer"), issuer, "issuer for a Resource of another Project")
 
@@ -81,7 +81,7 @@ def issuer_is_the_same_in_another_project(world: World) -> None:
 @check("DISC-03")
 def authorization_endpoint_belongs_to_the_resource(gateway: Gateway, world: World) -> None:
     """The authorization endpoint lies below the Resource's own path."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
 
     _names(
         world.discovery(resource).get("authorization_endpoint"),
@@ -93,7 +93,7 @@ def authorization_endpoint_belongs_to_the_resource(gateway: Gateway, world: Worl
 @check("DISC-03", needs=["resources:2"])
 def authorization_endpoint_differs_with_the_resource(gateway: Gateway, world: World) -> None:
     """A second Resource's document names the second Resource's endpoint."""
-    for resource in world.two_resources():
+    for resource in world.projects.two_resources():
         _names(
             world.discovery(resource).get("authorization_endpoint"),
             "authorization_endpoint",
@@ -107,7 +107,7 @@ def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, c
 
     What that client itself is told is its own affair: a gateway may have been told to believe such a header.
     """
-    resource = world.home().resource
+    resource = world.projects.home().resource
     before = world.discovery(resource)
     url = discovery_url(gateway.base_url, resource.id)
     for _ in range(2):
@@ -127,7 +127,7 @@ def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, c
 @check("DISC-04")
 def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
     """The token endpoint is the core host's."""
-    document = world.discovery(world.home().resource)
+    document = world.discovery(world.projects.home().resource)
 
     _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
 
@@ -135,7 +135,7 @@ def token_endpoint_is_on_the_core_host(gateway: Gateway, world: World) -> None:
 @check("DISC-04", needs=["resources:2"])
 def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World) -> None:
     """A second Resource's document names the core host's token endpoint too."""
-    for resource in world.two_resources():
+    for resource in world.projects.two_resources():
         document = world.discovery(resource)
         _names(document.get("token_endpoint"), "token_endpoint", token_endpoint(gateway.core_url))
 
@@ -143,7 +143,7 @@ def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World
 @check("DISC-05")
 def jwks_uri_is_not_the_resources_own(world: World) -> None:
     """The announced key set is the core's: the Resource's own key set signs something else."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
     jwks_uri = expect.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
 
     expect.that(
@@ -157,19 +157,19 @@ def jwks_uri_is_not_the_resources_own(world: World) -> None:
 @check("DISC-05", needs=["resources:2"])
 def jwks_uri_is_the_same_for_every_resource(world: World) -> None:
     """There is one core key set for all Resources."""
-    _one_key_set(world, *world.two_resources())
+    _one_key_set(world, *world.projects.two_resources())
 
 
 @check("DISC-05", needs=["two-projects"])
 def jwks_uri_is_the_same_in_another_project(world: World) -> None:
     """There is one core key set for all Projects."""
-    _one_key_set(world, world.home().resource, world.project().resource)
+    _one_key_set(world, world.projects.home().resource, world.projects.another().resource)
 
 
 @check("DISC-06")
 def registration_endpoint_is_announced(gateway: Gateway, world: World) -> None:
     """The registration endpoint stands somewhere in the document, under whatever name."""
-    document = world.discovery(world.home().resource)
+    document = world.discovery(world.projects.home().resource)
     endpoint = registration_endpoint(gateway.base_url)
 
     expect.that(
@@ -186,7 +186,7 @@ def what_else_discovery_answers(gateway: Gateway, world: World) -> None:
     unknown = gateway.fetch(
         discovery_url(gateway.base_url, f"res-{secrets.token_hex(8)}"), "discovery of an unknown Resource"
     )
-    document = world.discovery(world.home().resource)
+    document = world.discovery(world.projects.home().resource)
     known = {"issuer", "authorization_endpoint", "token_endpoint", "jwks_uri"}
 
     observe(

@@ -15,7 +15,7 @@ WELL_KNOWN = ("openid-configuration", "oauth-authorization-server", "oauth-prote
 @check("INTEROP-01")
 def issuer_beside_the_authorization_servers_address(gateway: Gateway, world: World) -> None:
     """Records what a client sees that compares the issuer with the address it asked, as RFC 8414 demands."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
     server = f"{gateway.base_url}/{resource.id}"
     document = world.discovery(resource)
     issuer = document.get("issuer")
@@ -34,7 +34,7 @@ def issuer_beside_the_authorization_servers_address(gateway: Gateway, world: Wor
 @check("INTEROP-01")
 def usual_well_known_paths(gateway: Gateway, world: World) -> None:
     """Records what the paths answer that clients try for an authorization server with a path."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
     base, issuer = urlsplit(gateway.base_url), world.discovery(resource).get("issuer")
     origin, prefix = f"{base.scheme}://{base.netloc}", base.path
     facts: dict[str, object] = {}
@@ -57,7 +57,7 @@ def usual_well_known_paths(gateway: Gateway, world: World) -> None:
 @check("INTEROP-02")
 def registration_repeats_what_was_sent(gateway: Gateway, world: World) -> None:
     """Records which members of a registration come back, and with the same value."""
-    sent = world.metadata() | {"client_uri": "https://agent.example/", "software_id": "gateproof"}
+    sent = world.agents.metadata() | {"client_uri": "https://agent.example/", "software_id": "gateproof"}
     answer = gateway.register(sent)
 
     observe(
@@ -69,7 +69,7 @@ def registration_repeats_what_was_sent(gateway: Gateway, world: World) -> None:
 @check("INTEROP-02", cases=("web", "native", "unheard-of"))
 def application_type(gateway: Gateway, world: World, case: str) -> None:
     """Records what becomes of a registration that says what kind of application it is."""
-    answer = gateway.register(world.metadata() | {"application_type": case})
+    answer = gateway.register(world.agents.metadata() | {"application_type": case})
 
     observe(status=answer.status, repeated=answer.member("application_type") == case)
 
@@ -84,7 +84,7 @@ def refresh_token_grant_at_registration(gateway: Gateway, world: World) -> None:
         "refresh_alone": ["refresh_token"],
     }
     for name, asked in grants.items():
-        answer = gateway.register(world.metadata() | {"grant_types": asked})
+        answer = gateway.register(world.agents.metadata() | {"grant_types": asked})
         given = answer.member("grant_types")
         facts[f"{name}_status"] = answer.status
         facts[f"{name}_gets_refresh"] = isinstance(given, list) and "refresh_token" in given
@@ -95,7 +95,7 @@ def refresh_token_grant_at_registration(gateway: Gateway, world: World) -> None:
 @check("INTEROP-02", cases={"127.0.0.1": "http://127.0.0.1:8931/cb", "localhost": "http://localhost:8931/cb"})
 def loopback_redirect_over_plain_http(gateway: Gateway, world: World, case: str) -> None:
     """Records how a native agent's usual redirect URI is refused, which REG-06 asks for."""
-    answer = gateway.register(world.metadata(redirect_uris=[case]) | {"application_type": "native"})
+    answer = gateway.register(world.agents.metadata(redirect_uris=[case]) | {"application_type": "native"})
     error = answer.member("error")
 
     observe(status=answer.status, error=error if isinstance(error, str) else "none")

@@ -30,8 +30,8 @@ _OKP = {"Ed25519": 32, "Ed448": 57, "X25519": 32, "X448": 56}
 @check("KEYS-01")
 def jwks_uri_serves_a_key_set(gateway: Gateway, world: World) -> None:
     """The announced address answers with a JWK Set that holds keys."""
-    jwks_uri = require.text(world.discovery(world.home().resource).get("jwks_uri"), "jwks_uri")
-    answer = gateway.fetch(world.reachable(jwks_uri), "core key set")
+    jwks_uri = require.text(world.discovery(world.projects.home().resource).get("jwks_uri"), "jwks_uri")
+    answer = gateway.fetch(world.gateway.reachable(jwks_uri), "core key set")
 
     expect(answer).status(200)
     expect(answer).json_object()
@@ -53,7 +53,7 @@ def access_token_of_another_user_verifies_too(world: World) -> None:
 @check("KEYS-01", needs=["two-projects"])
 def access_token_of_another_project_verifies_too(world: World) -> None:
     """Every gateway access token verifies, whatever the Project."""
-    _verifies(world, world.grant(resource=world.project().resource))
+    _verifies(world, world.grant(resource=world.projects.another().resource))
 
 
 @check("KEYS-01")
@@ -72,7 +72,7 @@ def access_token_does_not_verify_with_the_resources_own_keys(world: World) -> No
 def access_token_of_a_new_key_does_not_verify_with_the_resources_own_keys(world: World) -> None:
     """So it is when the core has another signing key, which is not the Resource's either."""
     _does_not_verify_with_the_resources_own_keys(world)
-    world.rotate_keys()
+    world.keys.rotate()
 
     _does_not_verify_with_the_resources_own_keys(world)
 
@@ -81,12 +81,12 @@ def _does_not_verify_with_the_resources_own_keys(world: World) -> None:
     grant = world.grant()
     token = grant.access_token.reveal()
     require.that(
-        bool(verifying(token, world.core_keys(grant.resource))),
+        bool(verifying(token, world.keys.core(grant.resource))),
         "gateway access token",
         expected="a signature that verifies with the core key set",
         got="none of its keys verifies it",
     )
-    own = world.key_set(grant.resource.jwks_uri, "key set of the Resource")
+    own = world.keys.at(grant.resource.jwks_uri, "key set of the Resource")
 
     expect.that(
         not verifying(token, own),
@@ -122,7 +122,7 @@ def kid_of_a_token_matches_one_key(world: World) -> None:
 @check("KEYS-03", needs=["control:rotate_keys"])
 def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
     """A token under a new key names that one, and neither the one that signed before nor both."""
-    world.rotate_keys()
+    world.keys.rotate()
     grant = world.grant()
     kid, matching = _named(world, grant)
 
@@ -144,7 +144,7 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
     _verified_by(world, grant)
 
     for _ in range(2):
-        world.rotate_keys()
+        world.keys.rotate()
         if time.monotonic() > end - SOON_S:
             # Where tokens live for a minute and a rotation takes half of one, the key may go with its token.
             raise LeftOut("the gateway access token expired before the keys were rotated again")
@@ -155,11 +155,11 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
 @check("KEYS-04")
 def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -> None:
     """A new signing key does not break the tokens that agents hold; nor does the next."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
 
     for _ in range(2):
-        world.rotate_keys()
+        world.keys.rotate()
         answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
         still_good(world, grant, answer)
         expect(answer).status(200)
@@ -172,12 +172,12 @@ def tokens_from_after_a_rotation_verify(world: World) -> None:
     before = world.grant()
     if not world.standing.core_keys:
         # A set that never had a key is for other rules; one that an earlier rotation emptied is for this.
-        world.core_keys(before.resource)
+        world.keys.core(before.resource)
     for _ in range(2):
-        world.rotate_keys()
+        world.keys.rotate()
         with rule_requires():
             after = world.grant()
-            keys = world.core_keys(after.resource)
+            keys = world.keys.core(after.resource)
         signers = [verifying(grant.access_token.reveal(), keys) for grant in (before, after)]
         require.that(
             not signers[0] or signers[0] != signers[1],
@@ -199,7 +199,7 @@ def kids_are_distinct(world: World, case: str) -> None:
 @check("KEYS-05", needs=["control:rotate_keys"])
 def kids_are_distinct_after_a_rotation(world: World) -> None:
     """A new signing key has a name of its own."""
-    world.rotate_keys()
+    world.keys.rotate()
 
     _distinct_kids(_keys(world, "core"), "core key set after a rotation")
 
@@ -229,7 +229,7 @@ def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> Non
 @check("KEYS-06", needs=["control:rotate_keys"])
 def nothing_private_is_published_after_a_rotation(world: World) -> None:
     """A key that has been rotated out is as private as before: tokens under it still count."""
-    world.rotate_keys()
+    world.keys.rotate()
 
     for which in KEY_SETS:
         _public_alone(world, which)
@@ -252,16 +252,16 @@ def _distinct_kids(keys: Iterable[Mapping[str, Any]], which: str) -> None:
 
 
 def _keys(world: World, which: str) -> list[dict[str, Any]]:
-    resource = world.home().resource
+    resource = world.projects.home().resource
     if which == "core":
-        return world.core_keys(resource)
-    return world.key_set(resource.jwks_uri, "key set of the Resource")
+        return world.keys.core(resource)
+    return world.keys.at(resource.jwks_uri, "key set of the Resource")
 
 
 def _named(world: World, grant: Grant) -> tuple[object, list[dict[str, Any]]]:
     """The `kid` in the token's header, and the keys of the core key set that have it."""
     kid = world.jwt(grant.access_token, "gateway access token").header.get("kid")
-    return kid, [key for key in world.core_keys(grant.resource) if kid is not None and key.get("kid") == kid]
+    return kid, [key for key in world.keys.core(grant.resource) if kid is not None and key.get("kid") == kid]
 
 
 def _signed_by(grant: Grant, named: Sequence[Mapping[str, Any]]) -> None:
@@ -275,7 +275,7 @@ def _signed_by(grant: Grant, named: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _verifies(world: World, grant: Grant) -> None:
-    keys = world.core_keys(grant.resource)
+    keys = world.keys.core(grant.resource)
     header = world.jwt(grant.access_token, "gateway access token").header
     expect.that(
         bool(verifying(grant.access_token.reveal(), keys)),
@@ -287,7 +287,7 @@ def _verifies(world: World, grant: Grant) -> None:
 
 def _verified_by(world: World, grant: Grant) -> object:
     """The public part of the key that verifies the grant's access token."""
-    found = verifying(grant.access_token.reveal(), world.core_keys(grant.resource))
+    found = verifying(grant.access_token.reveal(), world.keys.core(grant.resource))
     require.that(
         bool(found), "gateway access token", expected="a signature that verifies", got="no key verifies it"
     )

@@ -19,17 +19,17 @@ def token_from_before_a_rotation_verifies_to_its_end(world: World) -> None:
     if not 2 * SPARE_S < life_s < LONGEST_LIFE_S:
         raise LeftOut("the token's life is no time that can be waited for here")
     require.that(
-        bool(verifying(token.reveal(), world.core_keys(grant.resource))),
+        bool(verifying(token.reveal(), world.keys.core(grant.resource))),
         "gateway access token",
         expected="a signature that verifies before the rotation",
         got="none",
     )
-    world.rotate_keys()
+    world.keys.rotate()
 
-    world.advance_clock(round(life_s - SPARE_S))
+    world.clock.advance(round(life_s - SPARE_S))
 
     with rule_requires():
-        keys = world.core_keys(grant.resource)
+        keys = world.keys.core(grant.resource)
     expect.that(
         bool(verifying(token.reveal(), keys)),
         f"gateway access token, {SPARE_S:.0f} s before its end",

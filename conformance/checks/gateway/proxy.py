@@ -21,7 +21,7 @@ GRANT = ("grant_type", "client_credentials")
 @check("PROXY-01")
 def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) -> None:
     """A Proxy client gets an access token and says how long it lives."""
-    answer = gateway.proxy_token(world.home().proxy_client)
+    answer = gateway.proxy_token(world.projects.home().proxy_client)
 
     expect(answer).status(200)
     expect(answer).json_object()
@@ -41,13 +41,13 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
     """An agent that says client_credentials among its grant types is an agent all the same."""
     _working_client(gateway, world)
     grant = world.grant()
-    metadata = world.metadata()
+    metadata = world.agents.metadata()
     wanted = {**metadata, "grant_types": [*metadata["grant_types"], "client_credentials"]}
     registered = gateway.register(wanted)
     if registered.status not in range(200, 300):
         expect(registered).refused()
         return
-    agent = world.agent_of(registered)
+    agent = world.agents.of(registered)
     # Such an agent may get no code: what it gets is tried with another one's access token.
     gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
     _shut_out(gateway, world, replace(grant, agent=agent), case)
@@ -57,7 +57,7 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
 def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
     """Nothing that an agent holds does as X-Proxy-Token: the second token locks agents out."""
     grant = world.grant()
-    world.require_redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
     held = grant.agent.client_secret if case == "client_secret" else getattr(grant, case)
 
     expect(_redeemed(world, grant, held)).not_granted("the merchant token", "access_token")
@@ -81,7 +81,7 @@ def credentials_in_the_form(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
     """`token_type` is Bearer, in any case."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     token_type = answer.member("token_type")
 
     expect.that(str(token_type).lower() == "bearer", "token_type", expected="Bearer", got=token_type)
@@ -90,7 +90,7 @@ def token_type_is_bearer(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
     """The answer that holds a Proxy token says no-store."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     said = ", ".join(answer.answer.headers_named("Cache-Control") if answer.answer is not None else ())
     directives = {word.strip().lower() for word in said.split(",")}
 
@@ -100,7 +100,7 @@ def answer_is_not_to_be_stored(gateway: Gateway, world: World) -> None:
 @check("PROXY-10")
 def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
     """A client that can always ask again gets no refresh token."""
-    answer = require(gateway.proxy_token(world.home().proxy_client)).status(200)
+    answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     require.text(answer.member("access_token"), "access_token")
 
     expect.that(
@@ -124,7 +124,7 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
     """Home's Proxy client, which gets its token in this very check."""
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     require(gateway.proxy_token(client)).status(200)
     return client
 
@@ -135,7 +135,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
 
 def _shut_out(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
     """The agent of the grant asks by client_credentials, and what it gets does not redeem."""
-    world.require_redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
     agent = grant.agent
     if where == "basic":
         answer = gateway.token_request(

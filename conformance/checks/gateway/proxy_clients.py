@@ -73,7 +73,7 @@ MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
 @check("PROXY-01", needs=["two-projects"])
 def client_of_another_project_gets_a_token_too(gateway: Gateway, world: World) -> None:
     """The Proxy clients of two Projects get a token each."""
-    for project in (world.home(), world.project()):
+    for project in (world.projects.home(), world.projects.another()):
         answer = gateway.proxy_token(project.proxy_client)
         expect(answer).status(200)
         expect.text(answer.member("access_token"), "access_token")
@@ -96,7 +96,7 @@ def wrong_credentials_get_401(
 @check("PROXY-03", needs=["two-projects"])
 def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
     """A secret works with the ID that it was made for; another client's is as wrong as a made-up one."""
-    client, other = _working_client(gateway, world), world.project().proxy_client
+    client, other = _working_client(gateway, world), world.projects.another().proxy_client
     require(gateway.proxy_token(other)).status(200)
 
     _unauthorized(gateway.proxy_token(replace(client, secret=other.secret)))
@@ -105,7 +105,7 @@ def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -
 @check("PROXY-03")
 def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> None:
     """The secret of one Proxy client does not work for another of the same Project."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     try:
         other = console.proxy_client_beside(world, project)
     except Unavailable as missing:
@@ -137,7 +137,7 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
     Before its revocation they worked. A client that was revoked before the run stands beside one that works.
     """
     try:
-        client = console.new_proxy_client(world, world.project_apart())
+        client = console.new_proxy_client(world, world.projects.own_or_home())
         require(gateway.proxy_token(client)).status(200)
         console.revoke(world, client)
     except Unavailable:
@@ -150,15 +150,15 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
 @check("PROXY-05")
 def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
     """Each of two Proxy clients gets tokens, and redeems with them for the same user."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
-    world.require_redeemed(grant, world.proxy_token(project))
+    world.backend.require_redeemed(grant, world.backend.proxy_token(project))
     second = console.proxy_client_beside(world, project)
 
     for client in (second, first):
         asked = gateway.proxy_token(client)
         expect(asked).status(200)
-        expect(world.redeem_once_provisioned(grant, _token(gateway, asked))).status(200)
+        expect(world.backend.redeem_once_provisioned(grant, _token(gateway, asked))).status(200)
 
 
 @check("PROXY-05", needs=["control:create_proxy_client"])
@@ -167,7 +167,7 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
 
     How many a Project may hold is open: one that has no room for more says so.
     """
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
     for made in range(MORE_CLIENTS):
         try:
@@ -187,18 +187,18 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
 def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
     """The revocation of one Proxy client changes nothing for another: not its old tokens, not new ones."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     staying, leaving = project.proxy_client, console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
     grant = world.grant(resource=project.resource)
     token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
-    world.require_redeemed(grant, token)
+    world.backend.require_redeemed(grant, token)
     console.revoke(world, leaving)
 
-    expect(world.redeem_once_provisioned(grant, token)).status(200)
+    expect(world.backend.redeem_once_provisioned(grant, token)).status(200)
     fresh = gateway.proxy_token(staying)
     expect(fresh).status(200)
-    expect(world.redeem_once_provisioned(grant, _token(gateway, fresh))).status(200)
+    expect(world.backend.redeem_once_provisioned(grant, _token(gateway, fresh))).status(200)
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
@@ -206,7 +206,7 @@ def _working_client(gateway: Gateway, world: World) -> ProxyClient:
 
     A gateway may lose patience with a client after a number of wrong secrets.
     """
-    client = world.project_apart().proxy_client
+    client = world.projects.own_or_home().proxy_client
     require(gateway.proxy_token(client)).status(200)
     return client
 

@@ -38,20 +38,20 @@ def token_lives_an_hour(gateway: Gateway, world: World) -> None:
 @check("PROXY-02", needs=["control:advance_clock"])
 def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: World) -> None:
     """Half an hour after a first token, `expires_in` is true of what comes, be it the first one again."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     require(gateway.proxy_token(project.proxy_client)).status(200)
-    world.advance_clock(HALF_AN_HOUR_S)
+    world.clock.advance(HALF_AN_HOUR_S)
     asked = gateway.proxy_token(project.proxy_client)
     lives = _life(asked)
     token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
     _is_an_hour(lives, at_least=0)
     if lives <= SPARE_S:
         raise LeftOut("the gateway hands out a token that it has given before, with the last of its hour")
-    world.advance_clock(lives - SPARE_S)
+    world.clock.advance(lives - SPARE_S)
     grant = world.grant(resource=project.resource)
-    answer = world.redeem_once_provisioned(grant, token)
+    answer = world.backend.redeem_once_provisioned(grant, token)
     if answer.status != 200:
-        world.require_redeemed(grant, world.proxy_token(_with_another_client(world, project)))
+        world.backend.require_redeemed(grant, world.backend.proxy_token(_with_another_client(world, project)))
 
     expect.that(
         answer.status == 200,
@@ -68,64 +68,66 @@ MANY = 30
 @check("PROXY-06")
 def one_token_redeems_again_and_again(world: World) -> None:
     """A Proxy token is not used up by a redemption."""
-    grant, token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, token)
+    grant, token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, token)
 
     for _ in range(MANY):
-        expect(world.redeem_once_provisioned(grant, token)).status(200)
+        expect(world.backend.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-06", needs=["users:2"])
 def one_token_redeems_for_every_user(world: World) -> None:
     """A Proxy token stands for the operator's backend, not for the user whom it was first used for."""
-    token = world.proxy_token()
+    token = world.backend.proxy_token()
     first, second = (world.grant(user=user) for user in world.users[:2])
     for grant in (first, second):
-        world.require_redeemed(grant, world.proxy_token())
+        world.backend.require_redeemed(grant, world.backend.proxy_token())
 
     for grant in (first, second, first):
-        expect(world.redeem_once_provisioned(grant, token)).status(200)
+        expect(world.backend.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-06")
 def newer_token_leaves_the_older_one_good(world: World) -> None:
     """A Proxy token serves its hour, whether or not another process of the backend asks for one too."""
-    grant, older = world.grant(), world.proxy_token()
-    newer = world.proxy_token()
-    world.require_redeemed(grant, newer)
+    grant, older = world.grant(), world.backend.proxy_token()
+    newer = world.backend.proxy_token()
+    world.backend.require_redeemed(grant, newer)
 
-    expect(world.redeem_once_provisioned(grant, older)).status(200)
+    expect(world.backend.redeem_once_provisioned(grant, older)).status(200)
 
 
 @check("PROXY-06", needs=["control:advance_clock"])
 def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> None:
     """Fifty minutes after it was issued, a Proxy token redeems for a user who has just signed in."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     asked = require(gateway.proxy_token(project.proxy_client)).status(200)
     token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
     lives = asked.member("expires_in")
     if isinstance(lives, int | float) and lives < FIFTY_MINUTES_S + SPARE_S:
         raise LeftOut("the gateway hands out a token that it has given before, and that ends sooner")
-    world.advance_clock(FIFTY_MINUTES_S)
+    world.clock.advance(FIFTY_MINUTES_S)
     grant = world.grant(resource=project.resource)
-    world.require_redeemed(grant, world.proxy_token(project))
+    world.backend.require_redeemed(grant, world.backend.proxy_token(project))
 
-    expect(world.redeem_once_provisioned(grant, token)).status(200)
+    expect(world.backend.redeem_once_provisioned(grant, token)).status(200)
 
 
 @check("PROXY-07")
 def token_is_refused_after_its_hour(world: World) -> None:
     """An expired Proxy token redeems nothing, for a user whose own token is fresh; use renews nothing."""
-    token = world.proxy_token()
-    world.require_redeemed(world.grant(), token)
-    world.advance_clock(FIFTY_MINUTES_S)
+    token = world.backend.proxy_token()
+    world.backend.require_redeemed(world.grant(), token)
+    world.clock.advance(FIFTY_MINUTES_S)
     # Whether it still serves is another rule's matter; here it is only used.
-    world.redeem_once_provisioned(world.grant(), token)
-    world.advance_clock(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
+    world.backend.redeem_once_provisioned(world.grant(), token)
+    world.clock.advance(HOUR_S + LEEWAY_S - FIFTY_MINUTES_S)
     grant = world.grant()
-    world.require_redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
 
-    expect(world.redeem_once_provisioned(grant, token)).not_granted("the merchant token", "access_token")
+    expect(world.backend.redeem_once_provisioned(grant, token)).not_granted(
+        "the merchant token", "access_token"
+    )
 
 
 def _with_another_client(world: World, project: Project) -> Project:
@@ -141,8 +143,8 @@ def _with_another_client(world: World, project: Project) -> Project:
 
 def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
     """A Proxy client that has asked for no token yet; where none can be made home's, and that says so."""
-    project = world.project_apart()
-    if world.estate.is_own(project.id):
+    project = world.projects.own_or_home()
+    if world.projects.pool.is_own(project.id):
         return project.proxy_client, True
     try:
         return console.new_proxy_client(world, project), True

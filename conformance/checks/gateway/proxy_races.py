@@ -18,8 +18,8 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
     """One Proxy token serves the callers of a backend also while it serves another of them."""
     for _ in races.each():
         # New ones each time: a campaign goes on for longer than gateway access tokens may live.
-        grant, token = world.grant(), world.proxy_token()
-        world.require_redeemed(grant, token)
+        grant, token = world.grant(), world.backend.proxy_token()
+        world.backend.require_redeemed(grant, token)
 
         answers = concurrent.redemptions(world.gateway, [(grant, token)] * FEW)
 
@@ -34,7 +34,7 @@ def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, rac
 
     A request that began earlier may end either way.
     """
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     for choice in races.each():
         client = console.new_proxy_client(world, project)
         require(gateway.proxy_token(client)).status(200)

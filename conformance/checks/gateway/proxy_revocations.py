@@ -16,7 +16,7 @@ MORE_THAN_A_DAY_S = 25 * 3600
 @check("PROXY-04", needs=MAKES_AND_REVOKES)
 def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
     """The client that a Project began with can be revoked as well, once there is another one."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     newer = console.new_proxy_client(world, project)
     for client in (project.proxy_client, newer):
         require(gateway.proxy_token(client)).status(200)
@@ -29,12 +29,12 @@ def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> None:
     """A revocation is not forgotten: it stands a day later, and the Project's other client works."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
     require(gateway.proxy_token(leaving)).status(401)
-    world.advance_clock(MORE_THAN_A_DAY_S)
+    world.clock.advance(MORE_THAN_A_DAY_S)
     require(gateway.proxy_token(project.proxy_client)).status(200)
 
     _turned_down(gateway, leaving)
@@ -43,17 +43,17 @@ def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> N
 @check("PROXY-05", needs=MAKES_AND_REVOKES)
 def revoking_the_first_leaves_a_newer_one(gateway: Gateway, world: World) -> None:
     """A Project goes on with the Proxy client that it got before its first was revoked: a rotation."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     newer = console.new_proxy_client(world, project)
     require(gateway.proxy_token(project.proxy_client)).status(200)
     grant = world.grant(resource=project.resource)
     asked = require(gateway.proxy_token(newer)).status(200)
     text = require.text(asked.member("access_token"), "access_token of the Proxy token request")
     token = gateway.keyring.secret("proxy_token", text)
-    world.require_redeemed(grant, token)
+    world.backend.require_redeemed(grant, token)
     console.revoke(world, project.proxy_client)
 
-    expect(world.redeem_once_provisioned(grant, token)).status(200)
+    expect(world.backend.redeem_once_provisioned(grant, token)).status(200)
     expect(gateway.proxy_token(newer)).status(200)
 
 

@@ -14,9 +14,9 @@ MAKES_AND_REVOKES = ("control:create_proxy_client", "control:revoke_proxy_client
 @check("PROXY-01", needs=["control:rotate_keys"])
 def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     """A Proxy client gets its tokens with the secret that it was given before."""
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     require(gateway.proxy_token(client)).status(200)
-    world.rotate_keys()
+    world.keys.rotate()
 
     answer = gateway.proxy_token(client)
 
@@ -27,12 +27,12 @@ def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:rotate_keys"])
 def revoked_client_gets_401_after_a_rotation_too(gateway: Gateway, world: World) -> None:
     """A revocation is not forgotten with the key: it stands, and the Project's other client works."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
     require(gateway.proxy_token(leaving)).status(401)
-    world.rotate_keys()
+    world.keys.rotate()
     require(gateway.proxy_token(project.proxy_client)).status(200)
 
     expect(gateway.proxy_token(leaving)).status(401)

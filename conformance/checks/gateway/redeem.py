@@ -24,7 +24,7 @@ LIKE_THE_REDEMPTION_SCOPE = "ext_token:read_all"
 @check("REDEEM-01")
 def answers_200_with_a_merchant_token(world: World) -> None:
     """The right three things give a merchant token."""
-    answer = world.redeem_after_backoff(world.grant(), world.proxy_token())
+    answer = world.backend.redeem_after_backoff(world.grant(), world.backend.proxy_token())
 
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
@@ -34,9 +34,9 @@ def answers_200_with_a_merchant_token(world: World) -> None:
 def merchant_accepts_the_token_for_the_user(world: World) -> None:
     """The merchant takes the token, and answers with this user's orders."""
     grant = world.grant()
-    token = world.merchant_token(grant, world.proxy_token())
+    token = world.backend.merchant_token(grant, world.backend.proxy_token())
 
-    answer = world.orders(token)
+    answer = world.backend.orders(token)
 
     expect(answer).status(200)
     _holds_orders_of(world, grant.user, answer)
@@ -67,8 +67,8 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
     """A Resource of the same indicator in another Project, older or newer, takes nothing from this one."""
     for project in console.of_one_indicator(world):
-        answer = world.redeem_after_backoff(
-            world.grant(resource=project.resource), world.proxy_token(project)
+        answer = world.backend.redeem_after_backoff(
+            world.grant(resource=project.resource), world.backend.proxy_token(project)
         )
 
         expect(answer).status(200)
@@ -78,14 +78,14 @@ def redeems_by_an_indicator_of_two_projects(world: World) -> None:
 @check("REDEEM-02")
 def expires_at_is_a_timestamp(world: World) -> None:
     """`expires_at`, where the answer has it, is an RFC 3339 timestamp; both it and `scopes` may be absent."""
-    is_timestamp_or_absent(world.require_redeemed(world.grant(), world.proxy_token()))
+    is_timestamp_or_absent(world.backend.require_redeemed(world.grant(), world.backend.proxy_token()))
 
 
 @check("REDEEM-03")
 def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without the user's token is a bad request."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(None, proxy_token, grant.resource.indicator)
 
@@ -95,8 +95,8 @@ def missing_authorization_answers_400(gateway: Gateway, world: World) -> None:
 @check("REDEEM-04")
 def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without the Proxy token is a bad request."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grant.access_token, None, grant.resource.indicator)
 
@@ -106,8 +106,8 @@ def missing_proxy_token_answers_400(gateway: Gateway, world: World) -> None:
 @check("REDEEM-04")
 def missing_both_answers_400(gateway: Gateway, world: World) -> None:
     """A redemption without either credential is a bad request, too."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(None, None, grant.resource.indicator)
 
@@ -120,11 +120,15 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
 
     Both sides are first shown to work at home, so that the Project is the only thing wrong.
     """
-    one, other = (world.home(), world.project()) if case == "home" else (world.project(), world.home())
-    grant, proxy_token = world.grant(resource=one.resource), world.proxy_token(one)
-    world.require_redeemed(grant, proxy_token)
-    elsewhere, foreign = world.grant(resource=other.resource), world.proxy_token(other)
-    world.require_redeemed(elsewhere, foreign)
+    one, other = (
+        (world.projects.home(), world.projects.another())
+        if case == "home"
+        else (world.projects.another(), world.projects.home())
+    )
+    grant, proxy_token = world.grant(resource=one.resource), world.backend.proxy_token(one)
+    world.backend.require_redeemed(grant, proxy_token)
+    elsewhere, foreign = world.grant(resource=other.resource), world.backend.proxy_token(other)
+    world.backend.require_redeemed(elsewhere, foreign)
 
     answer = gateway.redeem(grant.access_token, foreign, one.resource.indicator)
 
@@ -138,10 +142,10 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
     The token's audience and the Proxy client's Resource both fit; only the Projects are two.
     """
     projects = console.of_one_indicator(world)
-    tokens = [world.proxy_token(project) for project in projects]
+    tokens = [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, proxy_token in zip(grants, tokens, strict=True):
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grants[0].access_token, tokens[1], projects[0].resource.indicator)
 
@@ -155,12 +159,14 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
 
     The oldest and the newest have redeemed before, and the one between them never has.
     """
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     leaving = console.new_proxy_client(world, project)
     grant = world.grant(resource=project.resource)
-    oldest, unused, newest = (world.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3))
+    oldest, unused, newest = (
+        world.backend.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3)
+    )
     for proxy_token in (oldest, newest):
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
     console.revoke(world, leaving)
 
     answers = [
@@ -168,7 +174,7 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
         for proxy_token in (oldest, unused, newest)
     ]
 
-    other = world.proxy_token(project)
+    other = world.backend.proxy_token(project)
     require(gateway.redeem(grant.access_token, other, grant.resource.indicator)).status(200)
     for answer in answers:
         expect(answer).status(401)
@@ -189,14 +195,16 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 @check("REDEEM-08")
 def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) -> None:
     """Without ext_token:read an access token that is good in every other way does not redeem."""
-    _withheld(gateway, world, world.home().resource)
+    _withheld(gateway, world, world.projects.home().resource)
 
 
 @check("REDEEM-08", needs=["control:create_resource"])
 def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world: World) -> None:
     """A scope of the Resource's own does not stand in for the one that its name begins with."""
     scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
-    resource = world.resource(indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes)
+    resource = world.projects.resource(
+        indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes
+    )
     try:
         _withheld(gateway, world, resource)
     except Unmet as unmet:
@@ -209,10 +217,10 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
 
     The merchant takes the user afterwards, and the next sign-in redeems: only the merchant's word differed.
     """
-    world.require_redeemed(world.grant(), world.proxy_token())
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning="reject")
-    agent, proxy_token = world.agent(), alone.proxy_token()
+    agent, proxy_token = world.agents.new(), alone.proxy_token()
     grant = alone.grant(agent)
     alone.require_outcome("reject")
 
@@ -220,14 +228,14 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     alone.script(provisioning="accept")
 
     expect(answer).status(404)
-    world.require_redeemed(alone.grant(agent), proxy_token)
+    world.backend.require_redeemed(alone.grant(agent), proxy_token)
 
 
 def _withheld(gateway: Gateway, world: World, resource: Resource) -> None:
     """The same agent redeemed for the same user before, so that the merchant token is there."""
-    agent, proxy_token = world.agent(), world.proxy_token()
+    agent, proxy_token = world.agents.new(), world.backend.proxy_token()
     before = world.grant(agent=agent, resource=resource)
-    world.require_redeemed(before, proxy_token)
+    world.backend.require_redeemed(before, proxy_token)
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent, resource=resource)
 

@@ -22,18 +22,18 @@ ALIKE: Mapping[str, tuple[str, str]] = {
 @check("REDEEM-12", needs=["merchant", "control:create_resource"], cases=ALIKE)
 def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) -> None:
     """A user who signed in at two Resources of nearly the same indicator redeems one token for each."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     begun = f"https://api.merchant.example/{world.unique()}"
     # A gateway that takes one of two such indicators only leaves nothing to see.
     resources = [console.resource_in(world, project, f"{begun}/{end}") for end in case]
-    agent, proxy_token = world.agent(), world.proxy_token(project)
+    agent, proxy_token = world.agents.new(), world.backend.proxy_token(project)
     grants = [world.grant(agent=agent, resource=resource) for resource in resources]
     for grant in grants:
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
 
     owners: dict[str, str] = {}
     for grant in (*grants, grants[0]):
-        answer = require(world.redeem_once_provisioned(grant, proxy_token)).status(200)
+        answer = require(world.backend.redeem_once_provisioned(grant, proxy_token)).status(200)
         token = require.text(answer.member("access_token"), "access_token of the redemption")
         first = owners.setdefault(token, grant.resource.id)
         expect.that(

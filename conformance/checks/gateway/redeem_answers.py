@@ -37,8 +37,8 @@ def bearer_prefix_in_the_proxy_header(gateway: Gateway, world: World) -> None:
 def token_of_a_sibling_resource(gateway: Gateway, world: World) -> None:
     """Whether a token for one Resource redeems another Resource of its Project is open."""
     resource, sibling = console.siblings(world)
-    proxy_token, grant = world.proxy_token(), world.grant(resource=resource)
-    world.require_redeemed(world.grant(resource=sibling, agent=grant.agent), proxy_token)
+    proxy_token, grant = world.backend.proxy_token(), world.grant(resource=resource)
+    world.backend.require_redeemed(world.grant(resource=sibling, agent=grant.agent), proxy_token)
     answer = gateway.redeem(grant.access_token, proxy_token, sibling.indicator)
 
     observe(

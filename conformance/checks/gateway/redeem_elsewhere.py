@@ -16,7 +16,7 @@ from gateproof.conformance.wire.secret import Secret
 @check("REDEEM-01", needs=["resources:2"])
 def another_resource_redeems_too(world: World) -> None:
     """A user who signed in at two Resources of a Project redeems at both."""
-    proxy_token, agent = world.proxy_token(), world.agent()
+    proxy_token, agent = world.backend.proxy_token(), world.agents.new()
     grants = [
         world.grant(agent=agent, resource=resource)
         for resource in of_one_merchant(world, console.siblings(world))
@@ -29,9 +29,9 @@ def another_resource_redeems_too(world: World) -> None:
 @check("REDEEM-01", needs=["two-projects"])
 def another_project_redeems_too(world: World) -> None:
     """A user who signed in within two Projects redeems in both, by the Proxy client of each."""
-    projects = world.home(), world.project()
+    projects = world.projects.home(), world.projects.another()
     of_one_merchant(world, [project.resource for project in projects])
-    agent, tokens = world.agent(), [world.proxy_token(project) for project in projects]
+    agent, tokens = world.agents.new(), [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
 
     for grant, proxy_token in zip(grants, tokens, strict=True):
@@ -41,7 +41,7 @@ def another_project_redeems_too(world: World) -> None:
 @check("REDEEM-01", needs=["users:2"])
 def another_agent_and_another_user_redeem_too(world: World) -> None:
     """Once a second agent of the user and a second user have signed in, all three redeem."""
-    proxy_token, agents = world.proxy_token(), (world.agent(), world.agent())
+    proxy_token, agents = world.backend.proxy_token(), (world.agents.new(), world.agents.new())
     one, other = world.users[:2]
     grants = [
         world.grant(agent=agent, user=user)
@@ -58,14 +58,14 @@ def token_under_a_new_key_redeems_too(world: World) -> None:
 
     A gateway of several processes may take a moment until all of them know the key.
     """
-    world.rotate_keys()
+    world.keys.rotate()
     # One from before may end with its key where Proxy tokens are signed, and that is not what is asked here.
-    proxy_token = world.proxy_token()
+    proxy_token = world.backend.proxy_token()
 
     _redeems(world, world.grant(), proxy_token, not_yet=(401, 404))
 
 
 def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:
-    answer = world.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)
+    answer = world.backend.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token")

@@ -20,8 +20,8 @@ PLACES = ("query", "body")
 @check("REDEEM-03", cases=PLACES)
 def access_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
     """An access token beside the header Authorization, where others would look for it, is a missing one."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
     request = backend_wire.redemption(
         gateway.base_url, bearer=None, proxy_token=proxy_token, resource=grant.resource.indicator
     )
@@ -32,8 +32,8 @@ def access_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) ->
 @check("REDEEM-04", cases=PLACES)
 def proxy_token_elsewhere_is_none(gateway: Gateway, world: World, case: str) -> None:
     """A Proxy token beside the header X-Proxy-Token is a missing one."""
-    grant, proxy_token = world.grant(), world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
     request = backend_wire.redemption(
         gateway.base_url, bearer=grant.access_token, proxy_token=None, resource=grant.resource.indicator
     )

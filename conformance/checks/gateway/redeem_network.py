@@ -15,10 +15,10 @@ def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: W
     """Two users' redemptions, sent on one connection without waiting, get each user's own merchant token."""
     first = isolated_user(world)
     both = (first, first.beside())
-    agent, proxy_token = world.agent(), first.proxy_token()
+    agent, proxy_token = world.agents.new(), first.proxy_token()
     grants = [alone.grant(agent) for alone in both]
     for alone, grant in zip(both, grants, strict=True):
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
         world.order_ids(alone.user)
     requests = [
         backend_wire.redemption(

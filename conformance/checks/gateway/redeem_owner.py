@@ -32,12 +32,12 @@ ALIKE: Mapping[str, tuple[str, str]] = {
 @check("REDEEM-12", cases=("one-agent", "two-agents"))
 def each_user_gets_their_own(world: World, case: str) -> None:
     """Two users who signed in one after the other each redeem their own merchant token, in any order."""
-    proxy_token, agent = world.proxy_token(), world.agent()
-    other = agent if case == "one-agent" else world.agent()
+    proxy_token, agent = world.backend.proxy_token(), world.agents.new()
+    other = agent if case == "one-agent" else world.agents.new()
     alice = world.grant(agent=agent, user=world.users[0])
     bob = world.grant(agent=other, user=world.users[1])
     for grant in (alice, bob):
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
 
@@ -50,9 +50,9 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
     and proves nothing here.
     """
     first, second = world.users[:2]
-    proxy_token, browser = world.proxy_token(), world.gateway.browser()
+    proxy_token, browser = world.backend.proxy_token(), world.gateway.browser()
     for user in (first, second):
-        agent = world.agent()
+        agent = world.agents.new()
         attempt = world.attempt(agent, user=user)
         url = world.gateway.authorization_url(attempt)
         visit = world.gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
@@ -62,7 +62,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
             raise LeftOut("the gateway signs nobody in in a browser that it knows for another user")
         code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
         grant = world.grant_of(world.authorization_of(attempt, code), attempt)
-        answer = world.require_redeemed(grant, proxy_token)
+        answer = world.backend.require_redeemed(grant, proxy_token)
 
         belongs(world, answer, user, grant.resource)
 
@@ -75,12 +75,12 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    name, agent, proxy_token = world.unique(), world.agent(), world.proxy_token()
+    name, agent, proxy_token = world.unique(), world.agents.new(), world.backend.proxy_token()
     users = [new_user(world, world.merchant, login.format(name=name)) for login in case]
     try:
         grants = [world.grant(agent=agent, user=user) for user in users]
         for grant in grants:
-            world.require_redeemed(grant, proxy_token)
+            world.backend.require_redeemed(grant, proxy_token)
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("a user with such a login does not get as far as a redemption here") from refusal
 
@@ -90,10 +90,10 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
 @check("REDEEM-12", needs=["resources:2"])
 def each_resource_gives_its_own(world: World) -> None:
     """One user's tokens for two Resources redeem two merchant tokens, each issued for its Resource."""
-    proxy_token, agent = world.proxy_token(), world.agent()
+    proxy_token, agent = world.backend.proxy_token(), world.agents.new()
     grants = [world.grant(agent=agent, resource=resource) for resource in console.siblings(world)]
     for grant in grants:
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
@@ -101,11 +101,11 @@ def each_resource_gives_its_own(world: World) -> None:
 @check("REDEEM-12", needs=["two-projects"])
 def each_project_gives_its_own(world: World) -> None:
     """One user's tokens in two Projects redeem two merchant tokens, each issued for its Project."""
-    projects, agent = (world.home(), world.project()), world.agent()
-    tokens = [world.proxy_token(project) for project in projects]
+    projects, agent = (world.projects.home(), world.projects.another()), world.agents.new()
+    tokens = [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        world.require_redeemed(grant, token)
+        world.backend.require_redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -114,10 +114,10 @@ def each_project_gives_its_own(world: World) -> None:
 def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     """Two Projects that reach the same merchant API by the same indicator share no token."""
     projects = console.of_one_indicator(world)
-    tokens = [world.proxy_token(project) for project in projects]
+    tokens = [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
-        world.require_redeemed(grant, token)
+        world.backend.require_redeemed(grant, token)
 
     _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
@@ -129,10 +129,10 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
     Whether it redeems there at all is open.
     """
     resource, sibling = console.siblings(world)
-    proxy_token, agent = world.proxy_token(), world.agent()
+    proxy_token, agent = world.backend.proxy_token(), world.agents.new()
     grants = [world.grant(agent=agent, resource=each) for each in (resource, sibling)]
     for grant in grants:
-        world.require_redeemed(grant, proxy_token)
+        world.backend.require_redeemed(grant, proxy_token)
 
     answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
 
@@ -157,9 +157,9 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
     bob = alice.beside()
     for one in (alice, bob):
         one.short_lived()
-    agent, proxy_token = world.agent(), alice.proxy_token()
+    agent, proxy_token = world.agents.new(), alice.proxy_token()
     grants = [one.grant(agent) for one in (alice, bob)]
-    before = [world.require_redeemed(grant, proxy_token) for grant in grants]
+    before = [world.backend.require_redeemed(grant, proxy_token) for grant in grants]
     let_expire(world)
     for grant, answer in zip(grants, before, strict=True):
         require(redeem_past(world, grant, proxy_token, answer.member("access_token"))).status(200)
@@ -182,7 +182,7 @@ def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> N
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
 
-    _expires_as_the_merchant_says(world, world.require_redeemed(grant, proxy_token))
+    _expires_as_the_merchant_says(world, world.backend.require_redeemed(grant, proxy_token))
 
 
 @check("REDEEM-02", needs=["merchant"], alone=True)
@@ -208,7 +208,7 @@ def _refreshed(world: World, *, times: int = 1) -> Exchange:
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    answer = world.require_redeemed(grant, proxy_token)
+    answer = world.backend.require_redeemed(grant, proxy_token)
     for turn in range(times):
         if turn == times - 1:
             alone.script(access_token_lifetime_s=7200)
@@ -228,7 +228,7 @@ def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
     """Each redemption gives a token of its grant's user and Resource, and two owners never share one."""
     owners: dict[str, tuple[str, str]] = {}
     for grant, proxy_token in redeemed:
-        answer = world.redeem_once_provisioned(grant, proxy_token)
+        answer = world.backend.redeem_once_provisioned(grant, proxy_token)
         token = require.text(require(answer).status(200).member("access_token"), "access_token")
         owner = (grant.user.login, grant.resource.id)
         first = owners.setdefault(token, owner)
@@ -257,7 +257,7 @@ def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
     meant = (known.expires_at or 0) if known is not None else 0
     moment = _moment(said)
     # The gateway may count by its own clock, which was moved, or read the date out of the token.
-    moved = world.target_time(answer) - time.time()
+    moved = world.clock.target_time(answer) - time.time()
     expect.that(
         moment is not None and min(abs(moment - meant), abs(moment - meant - moved)) <= TOLERANCE_S,
         "expires_at",

@@ -63,7 +63,7 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
     owned = _owned(world)
     owners = Owners(world, {})
     for each in owned:
-        owners.judge(each, world.require_redeemed(*each))
+        owners.judge(each, world.backend.require_redeemed(*each))
 
     for choice in races.each():
         _redeemed_at_once(world, owners, owned, races.racers, choice)
@@ -72,12 +72,12 @@ def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
 @check("REDEEM-12", needs=["sign-in:browser"], rounds=4)
 def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races) -> None:
     """Users whose sign-ins, and the merchant tokens that come of them, overlap each redeem their own."""
-    project = world.project_apart()
-    proxy_token = world.proxy_token(project)
+    project = world.projects.own_or_home()
+    proxy_token = world.backend.proxy_token(project)
     owners = Owners(world, {})
     times = 2 if side_by_side(world) else 1
     for choice in races.each():
-        signing_in = [(world.agent(), user) for user in world.users[:2] * times]
+        signing_in = [(world.agents.new(), user) for user in world.users[:2] * times]
         grants = together(
             [
                 partial(world.grant, agent=agent, resource=project.resource, user=user)
@@ -86,7 +86,7 @@ def everybody_gets_their_own_after_signing_in_at_once(world: World, races: Races
         )
         owned = [(grant, proxy_token) for grant in grants]
         for each in owned:
-            owners.judge(each, world.require_redeemed(*each))
+            owners.judge(each, world.backend.require_redeemed(*each))
         _redeemed_at_once(world, owners, owned, races.racers, choice)
 
 
@@ -96,15 +96,15 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
     The merchant holds its answers until it has been asked for every owner.
     """
-    for choice in races.each(at_most=None if world.moves_clock() else 1):
+    for choice in races.each(at_most=None if world.clock.can_move() else 1):
         places = _places(world)
         for place in places:
             place.short_lived()
-        agent = world.agent()
+        agent = world.agents.new()
         owned = [(place.grant(agent), place.proxy_token()) for place in places]
         owners = Owners(world, {})
         for each in owned:
-            owners.judge(each, world.require_redeemed(*each))
+            owners.judge(each, world.backend.require_redeemed(*each))
         let_expire(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": HOLD_S}
         for place in places:
@@ -112,7 +112,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
 
         _redeemed_at_once(world, owners, owned, races.racers, choice)
         for each in owned:
-            owners.judge(each, world.redeem_once_provisioned(*each))
+            owners.judge(each, world.backend.redeem_once_provisioned(*each))
 
 
 @check("REDEEM-06", needs=["control:create_proxy_client"], rounds=6)
@@ -121,14 +121,14 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
 
     A redemption that began earlier may end either way.
     """
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     for choice in races.each():
         # A new grant each time: a campaign goes on for longer than gateway access tokens may live.
         grant = world.grant(resource=project.resource)
-        world.require_redeemed(grant, world.proxy_token(project))
+        world.backend.require_redeemed(grant, world.backend.proxy_token(project))
         client = console.new_proxy_client(world, project)
-        token = world.proxy_token(replace(project, proxy_client=client))
-        world.require_redeemed(grant, token)
+        token = world.backend.proxy_token(replace(project, proxy_client=client))
+        world.backend.require_redeemed(grant, token)
 
         history = amid(
             [partial(gateway.redeem, grant.access_token, token, grant.resource.indicator)] * ASKERS,
@@ -169,13 +169,13 @@ def _redeemed_at_once(
 
 def _owned(world: World) -> list[Owned]:
     """A grant for each user at home, and for the first one wherever else there is something."""
-    projects, resources = [world.home()], [world.home().resource]
+    projects, resources = [world.projects.home()], [world.projects.home().resource]
     with suppress(Unavailable):
         resources += console.siblings(world)[1:]
     with suppress(Unavailable):
-        projects.append(world.project())
-    agent = world.agent()
-    tokens = {project.id: world.proxy_token(project) for project in projects}
+        projects.append(world.projects.another())
+    agent = world.agents.new()
+    tokens = {project.id: world.backend.proxy_token(project) for project in projects}
     everywhere = [*resources, *(project.resource for project in projects[1:])]
     wanted = [(world.users[0], resource) for resource in everywhere] + [(world.users[1], resources[0])]
     return [

@@ -28,7 +28,7 @@ def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Calla
     """What is not the indicator to the letter names no Resource."""
     good = redeemable(world)
     wrong = case(good.indicator)
-    if wrong == good.indicator or wrong in world.estate.indicators():
+    if wrong == good.indicator or wrong in world.projects.pool.indicators():
         raise LeftOut("the indicator of this Resource has no such near miss")
 
     _not_found(gateway, good, wrong)
@@ -52,11 +52,11 @@ def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
 @check("REDEEM-09", needs=["two-projects"])
 def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> None:
     """A Resource of another Project is none here, although the user has a merchant token there."""
-    good, abroad = redeemable(world), world.project()
+    good, abroad = redeemable(world), world.projects.another()
     if abroad.resource.indicator == good.indicator:
         raise LeftOut("the two Projects of the target file share a merchant API")
     elsewhere = world.grant(resource=abroad.resource)
-    world.require_redeemed(elsewhere, world.proxy_token(abroad))
+    world.backend.require_redeemed(elsewhere, world.backend.proxy_token(abroad))
 
     _not_found(gateway, good, abroad.resource.indicator)
 
@@ -87,9 +87,9 @@ def other_percent_encoding_answers_404(gateway: Gateway, world: World, case: tup
 
 def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     own, other = case
-    resource = world.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
-    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    world.require_redeemed(good.grant, good.proxy_token)
+    resource = world.projects.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
+    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.backend.proxy_token())
+    world.backend.require_redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, resource.indicator.replace(own, other))
 
@@ -101,10 +101,10 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
     The user has signed in for the longer one alone: under the shorter there is nothing to find, unless the
     gateway gets a token for that one as well.
     """
-    shorter = world.resource(indicator=f"https://api.merchant.example/{world.unique()}")
-    longer = world.resource(indicator=f"{shorter.indicator}/orders")
-    good = ValidTokens(grant=world.grant(resource=longer), proxy_token=world.proxy_token())
-    own = world.require_redeemed(good.grant, good.proxy_token)
+    shorter = world.projects.resource(indicator=f"https://api.merchant.example/{world.unique()}")
+    longer = world.projects.resource(indicator=f"{shorter.indicator}/orders")
+    good = ValidTokens(grant=world.grant(resource=longer), proxy_token=world.backend.proxy_token())
+    own = world.backend.require_redeemed(good.grant, good.proxy_token)
 
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, shorter.indicator)
 
@@ -125,9 +125,9 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
     """Of two indicators that differ in their three hundredth character, one names the Resource."""
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
-    resource = world.resource(indicator=f"{beginning}1")
-    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.proxy_token())
-    world.require_redeemed(good.grant, good.proxy_token)
+    resource = world.projects.resource(indicator=f"{beginning}1")
+    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.backend.proxy_token())
+    world.backend.require_redeemed(good.grant, good.proxy_token)
 
     _not_found(gateway, good, f"{beginning}2")
 

@@ -20,11 +20,11 @@ WHILE_IT_LIVES_S = 45 * 60
 @check("REDEEM-06", needs=MAKES_AND_REVOKES)
 def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: World) -> None:
     """A token of the client that a Project began with stops at its revocation; a newer client's goes on."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     newer = replace(project, proxy_client=console.new_proxy_client(world, project))
     grant = world.grant(resource=project.resource)
-    token, other = world.proxy_token(project), world.proxy_token(newer)
-    world.require_redeemed(grant, token)
+    token, other = world.backend.proxy_token(project), world.backend.proxy_token(newer)
+    world.backend.require_redeemed(grant, token)
     console.revoke(world, project.proxy_client)
 
     _refused(gateway, grant, token)
@@ -34,15 +34,15 @@ def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: W
 @check("REDEEM-06", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revocation_reaches_tokens_for_as_long_as_they_live(gateway: Gateway, world: World) -> None:
     """A Proxy token that was stopped stays so: later in its hour, a fresh grant does not redeem with it."""
-    project = world.project_apart()
+    project = world.projects.own_or_home()
     leaving = replace(project, proxy_client=console.new_proxy_client(world, project))
-    grant, token = world.grant(resource=project.resource), world.proxy_token(leaving)
-    world.require_redeemed(grant, token)
+    grant, token = world.grant(resource=project.resource), world.backend.proxy_token(leaving)
+    world.backend.require_redeemed(grant, token)
     console.revoke(world, leaving.proxy_client)
     require(gateway.redeem(grant.access_token, token, grant.resource.indicator)).status(401)
-    world.advance_clock(WHILE_IT_LIVES_S)
+    world.clock.advance(WHILE_IT_LIVES_S)
     fresh = world.grant(resource=project.resource)
-    world.require_redeemed(fresh, world.proxy_token(project))
+    world.backend.require_redeemed(fresh, world.backend.proxy_token(project))
 
     _refused(gateway, fresh, token)
 

@@ -136,7 +136,7 @@ def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) ->
 def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> None:
     """A token of another issuer, the merchant's for this very user, redeems nothing."""
     good = redeemable(world)
-    answer = world.require_redeemed(good.grant, good.proxy_token)
+    answer = world.backend.require_redeemed(good.grant, good.proxy_token)
     token = require.text(answer.member("access_token"), "access_token of the redemption")
 
     _refused(_with_bearer(gateway, good, token))
@@ -145,17 +145,17 @@ def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> No
 @check("REDEEM-11", needs=["control:advance_clock"])
 def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
     """Past its `exp` a gateway access token redeems nothing; a new one of the same user does."""
-    agent = world.agent()
+    agent = world.agents.new()
     grant = world.grant(agent=agent)
-    world.require_redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
     seconds = exp if isinstance(exp, int | float) and not isinstance(exp, bool) else 0
-    left = seconds - world.target_time(grant.answer)
+    left = seconds - world.clock.target_time(grant.answer)
     require.that(0 < left < LONGEST_LIFE_S, "exp", expected="a time that can be moved to", got=exp)
-    world.advance_clock(round(left) + LEEWAY_S)
+    world.clock.advance(round(left) + LEEWAY_S)
     fresh = world.grant(agent=agent)
-    proxy_token = world.proxy_token()
-    world.require_redeemed(fresh, proxy_token)
+    proxy_token = world.backend.proxy_token()
+    world.backend.require_redeemed(fresh, proxy_token)
 
     _refused(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator))
 
@@ -166,7 +166,7 @@ def unknown_proxy_token_is_refused(
 ) -> None:
     """A Proxy token that is nearly right is as good as none."""
     good = redeemable(world)
-    wrong = case(good.proxy_token.reveal(), world.home().proxy_client)
+    wrong = case(good.proxy_token.reveal(), world.projects.home().proxy_client)
     if wrong is None:
         raise LeftOut("the case of letters may mean nothing in this Proxy token")
 
@@ -204,7 +204,7 @@ def proxy_token_made_of_a_public_key_is_refused(gateway: Gateway, world: World, 
     """What everybody can read of the key that signs Proxy tokens signs none."""
     good = redeemable(world)
     token = good.proxy_token.reveal()
-    found = verifying(token, world.core_keys(good.grant.resource)) if read(token) is not None else []
+    found = verifying(token, world.keys.core(good.grant.resource)) if read(token) is not None else []
     if not found:
         raise LeftOut("the Proxy token is not a JWT under a key of the core key set")
     forged = case(original(token, found[0]))
@@ -232,7 +232,7 @@ def _with_proxy_token(gateway: Gateway, good: ValidTokens, proxy_token: str) -> 
 
 def _original(world: World, good: ValidTokens) -> Original:
     token = good.grant.access_token.reveal()
-    found = verifying(token, world.core_keys(good.grant.resource))
+    found = verifying(token, world.keys.core(good.grant.resource))
     require.that(
         bool(found), "gateway access token", expected="a key of the core key set", got="no key verifies it"
     )
@@ -240,7 +240,7 @@ def _original(world: World, good: ValidTokens) -> Original:
 
 
 def _resource_kid(world: World, good: ValidTokens) -> str | None:
-    keys: list[dict[str, Any]] = world.key_set(good.grant.resource.jwks_uri, "key set of the Resource")
+    keys: list[dict[str, Any]] = world.keys.at(good.grant.resource.jwks_uri, "key set of the Resource")
     kid = keys[0].get("kid")
     return kid if isinstance(kid, str) else None
 

@@ -15,10 +15,10 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     gateway: Gateway, world: World, case: int
 ) -> None:
     """Redemption answers 404, as where the merchant did not vouch for the user; later it works."""
-    world.require_redeemed(world.grant(), world.proxy_token())
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
-    agent, proxy_token = world.agent(), alone.proxy_token()
+    agent, proxy_token = world.agents.new(), alone.proxy_token()
     grant = alone.grant(agent)
     met(alone)
 
@@ -26,4 +26,4 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     alone.script()
 
     expect(answer).status(404)
-    world.require_redeemed(alone.grant(agent), proxy_token, not_yet=(404, 410))
+    world.backend.require_redeemed(alone.grant(agent), proxy_token, not_yet=(404, 410))

@@ -26,7 +26,7 @@ SAMPLES = 32
 @check("REG-01")
 def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
     """A registration with all its fields right is answered with 201."""
-    answer = gateway.register(world.metadata())
+    answer = gateway.register(world.agents.metadata())
     require.that(
         answer.status not in {401, 403, 407},
         "registration without an authentication header",
@@ -40,15 +40,15 @@ def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
 @check("REG-01")
 def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
     """An agent may register several HTTPS redirect URIs."""
-    accepted(gateway.register(world.metadata()))
+    accepted(gateway.register(world.agents.metadata()))
 
-    expect(gateway.register(world.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
+    expect(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
 
 
 @check("REG-04")
 def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
     """Whoever registers has no credential yet, so none is asked for."""
-    answer = gateway.register(world.metadata())
+    answer = gateway.register(world.agents.metadata())
     granted = isinstance(answer.member("client_id"), str)
     require.that(
         granted or answer.status in {401, 403, 407},
@@ -65,7 +65,7 @@ def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
 @check("REG-07")
 def client_secret_post_works(gateway: Gateway, world: World) -> None:
     """An agent that sends its secret in the form gets its tokens."""
-    authorization = world.new_code(agent=world.agent())
+    authorization = world.new_code(agent=world.agents.new())
 
     answer = gateway.exchange(authorization)
 
@@ -78,11 +78,11 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
     """An agent that registers for client_secret_basic is turned away, there or at the token endpoint."""
     world.grant()
 
-    registered = gateway.register(world.metadata(auth_method="client_secret_basic"))
+    registered = gateway.register(world.agents.metadata(auth_method="client_secret_basic"))
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
-    attempt = world.attempt(world.agent_of(registered))
+    attempt = world.attempt(world.agents.of(registered))
     visit = gateway.visit(attempt, wherever=True)
     code = visit.parameter("code")
     if not code:
@@ -98,15 +98,15 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
     gateway: Gateway, world: World, case: str
 ) -> None:
     """An agent that registers for client_secret_basic gets none of the tokens that Proxy clients ask for."""
-    require(gateway.proxy_token(world.home().proxy_client)).status(200)
-    metadata = world.metadata(auth_method="client_secret_basic")
+    require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
+    metadata = world.agents.metadata(auth_method="client_secret_basic")
     grants = [*metadata["grant_types"], "client_credentials"]
 
     registered = gateway.register(metadata | {"grant_types": grants})
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
-    agent = world.agent_of(registered)
+    agent = world.agents.of(registered)
     pair = agent.client_id, agent.client_secret.reveal()
     grant = ("grant_type", "client_credentials")
     if case == "with-basic":
@@ -121,7 +121,7 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
 @check("REG-09")
 def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
     """Every registration gives a client of its own, also for the same metadata."""
-    records = [require(accepted(gateway.register(world.metadata()))).json_object() for _ in range(3)]
+    records = [require(accepted(gateway.register(world.agents.metadata()))).json_object() for _ in range(3)]
 
     for name in ("client_id", "client_secret"):
         values = [require.text(record.get(name), name) for record in records]
@@ -137,9 +137,9 @@ def registrations_give_different_clients(gateway: Gateway, world: World) -> None
 def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> None:
     """A registration that names an agent's client_id and a secret for it makes another client, or none."""
     world = world.in_one_browser()
-    agent = world.agent()
+    agent = world.agents.new()
     chosen = gateway.keyring.secret("chosen_secret", secrets.token_urlsafe(32)).reveal()
-    wanted = {**world.metadata(), "client_id": agent.client_id, "client_secret": chosen}
+    wanted = {**world.agents.metadata(), "client_id": agent.client_id, "client_secret": chosen}
 
     answer = gateway.register(wanted)
 
@@ -156,7 +156,7 @@ def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> N
 @check("REG-11")
 def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
     """Records how a refusal looks, and what happens to scopes, unknown metadata and missing fields."""
-    good = world.metadata()
+    good = world.agents.metadata()
     odd: dict[str, Any] = {
         "http_redirect_uri": good | {"redirect_uris": ["http://agent.example/callback"]},
         "upper_case_https": good | {"redirect_uris": ["HTTPS://agent.example/callback"]},
@@ -174,15 +174,15 @@ def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
 @check("REG-12")
 def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
     """A redirect URI may not have a fragment."""
-    accepted(gateway.register(world.metadata()))
+    accepted(gateway.register(world.agents.metadata()))
 
-    expect(gateway.register(world.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
+    expect(gateway.register(world.agents.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
 
 
 @check("REG-12", cases={"missing": None, "empty": []})
 def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] | None) -> None:
     """A client of the code flow has to register a redirect URI."""
-    good = world.metadata()
+    good = world.agents.metadata()
     accepted(gateway.register(good))
 
     without = _without(good, "redirect_uris") if case is None else good | {"redirect_uris": case}
@@ -194,7 +194,9 @@ def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] |
 def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
     """Client secrets look as if they had 128 random bits or more."""
     secrets = [
-        require.text(accepted(gateway.register(world.metadata())).member("client_secret"), "client_secret")
+        require.text(
+            accepted(gateway.register(world.agents.metadata())).member("client_secret"), "client_secret"
+        )
         for _ in range(SAMPLES)
     ]
 
@@ -212,7 +214,7 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
     """
     first = world.new_code()
     require(gateway.exchange(first)).status(200)
-    world.advance_clock(YEAR_S)
+    world.clock.advance(YEAR_S)
     require(gateway.exchange(world.new_code())).status(200)
 
     attempt = world.attempt(first.agent)

@@ -61,7 +61,7 @@ def secret_does_not_expire(gateway: Gateway, world: World, case: dict[str, Any])
 @check("REG-05")
 def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
     """The redirect URI in the answer is the one that was sent."""
-    record = require(accepted(gateway.register(world.metadata()))).json_object()
+    record = require(accepted(gateway.register(world.agents.metadata()))).json_object()
 
     expect.equal(record.get("redirect_uris"), [CALLBACK], "redirect_uris")
 
@@ -69,7 +69,7 @@ def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
 @check("REG-05", cases=EXACT_URIS)
 def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[str]) -> None:
     """Redirect URIs come back as they were sent: no normal form, no other order."""
-    answer = gateway.register(world.metadata(redirect_uris=case))
+    answer = gateway.register(world.agents.metadata(redirect_uris=case))
     if answer.status in range(400, 500):
         raise LeftOut("the gateway does not accept these redirect URIs")
     record = require(accepted(answer)).json_object()
@@ -81,7 +81,7 @@ def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[s
 def client_secret_is_shown_once(world: World) -> None:
     """After registration the client secret is in no answer: discovery, authorization, tokens, errors."""
     world = world.in_one_browser()
-    gateway, agent = world.gateway, world.agent()
+    gateway, agent = world.gateway, world.agents.new()
     before = len(world.seen())
     # Each is refused for another reason, and a gateway may use a code up with the first of them.
     elsewhere = world.new_code(agent=agent)
@@ -89,11 +89,11 @@ def client_secret_is_shown_once(world: World) -> None:
     gateway.exchange(elsewhere, client_secret="gateproof-wrong")  # noqa: S106 - it is nobody's
     gateway.exchange(world.new_code(agent=agent), code_verifier=fresh_verifier())
     authorization = world.new_code(agent=agent)
-    require(gateway.discovery(world.home().resource)).status(200)
+    require(gateway.discovery(world.projects.home().resource)).status(200)
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)
     gateway.exchange(authorization, grant_type="unknown")
-    gateway.register(world.metadata())
+    gateway.register(world.agents.metadata())
 
     leaks = [
         f"{exchange.step} ({place})"
@@ -111,7 +111,7 @@ def client_secret_is_shown_once(world: World) -> None:
 @check("REG-13")
 def auth_method_comes_back(gateway: Gateway, world: World) -> None:
     """The answer confirms the authentication method that was registered."""
-    record = require(accepted(gateway.register(world.metadata()))).json_object()
+    record = require(accepted(gateway.register(world.agents.metadata()))).json_object()
 
     expect.equal(record.get("token_endpoint_auth_method"), "client_secret_post", "token_endpoint_auth_method")
 
@@ -122,7 +122,7 @@ def _record(gateway: Gateway, world: World, case: dict[str, Any]) -> dict[str, A
 
 
 def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchange:
-    answer = gateway.register(world.metadata() | case)
+    answer = gateway.register(world.agents.metadata() | case)
     if case and answer.status in range(400, 500):
         raise LeftOut(f"the gateway does not accept a registration with these {', '.join(case)}")
     return answer

@@ -20,7 +20,7 @@ PIECE, PAUSE_S = 48, 0.002
 @check("REG-01", needs=["faults"])
 def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) -> None:
     """A registration that the network delivers in small segments is the same registration."""
-    require(gateway.register(world.metadata())).status(200, 201)
+    require(gateway.register(world.agents.metadata())).status(200, 201)
     url = registration_endpoint(gateway.base_url)
     place = gateway.wire.place_of(url)
     require.that(place is not None, "registration", expected="an address of the target", got=url)
@@ -29,18 +29,18 @@ def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) 
     with byte_proxy(address(place, url)) as proxy:
         proxy.arm(pieces)
         with gateway.wire.through(url, proxy.address):
-            answer = gateway.register(world.metadata())
+            answer = gateway.register(world.agents.metadata())
         count_fault(IN_PIECES, proxy.fired(pieces))
 
     expect(answer).status(201)
-    world.agent_of(answer)
+    world.agents.of(answer)
 
 
 @check("REG-01", needs=["faults"])
 def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -> None:
     """A registration that its agent writes piece by piece is the same registration."""
-    require(gateway.register(world.metadata())).status(200, 201)
-    request = registration(registration_endpoint(gateway.base_url), world.metadata())
+    require(gateway.register(world.agents.metadata())).status(200, 201)
+    request = registration(registration_endpoint(gateway.base_url), world.agents.metadata())
 
     written: list[int] = []
     (answer,) = gateway.wire.pipelined("registration", [request], piece=PIECE, wrote=written.append)
@@ -53,4 +53,4 @@ def registration_written_in_pieces_answers_201(gateway: Gateway, world: World) -
     )
     count_fault(IN_WRITES, max(len(written) - 1, 0))
     expect(answer).status(201)
-    world.agent_of(answer)
+    world.agents.of(answer)

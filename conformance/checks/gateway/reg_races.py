@@ -27,9 +27,9 @@ def registrations_at_once_give_a_client_each(gateway: Gateway, world: World, rac
     twin = world.new_code()
     require(world.gateway.exchange(twin)).status(200)
     for choice in races.each():
-        answers = concurrent.registrations(gateway, [world.metadata() for _ in range(races.racers)])
+        answers = concurrent.registrations(gateway, [world.agents.metadata() for _ in range(races.racers)])
 
-        agents = [world.agent_of(answer) for answer in arrived(answers) if _accepted(answer)]
+        agents = [world.agents.of(answer) for answer in arrived(answers) if _accepted(answer)]
         require.that(len(agents) > 1, "registrations at the same moment", expected="several", got=len(agents))
         _different([agent.client_id for agent in agents], "client_id")
         _different([agent.client_secret.reveal() for agent in agents], "client_secret")

@@ -55,9 +55,9 @@ MANY = [f"{CALLBACK}/{number}" for number in range(12)]
 @check("REG-06", cases=BAD_URIS)
 def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> None:
     """A redirect URI of any other scheme is refused, and no client comes of it."""
-    accepted(gateway.register(world.metadata()))
+    accepted(gateway.register(world.agents.metadata()))
 
-    answer = gateway.register(world.metadata(redirect_uris=[case]))
+    answer = gateway.register(world.agents.metadata(redirect_uris=[case]))
 
     expect(answer).not_granted("a client", "client_id", "client_secret")
 
@@ -65,10 +65,12 @@ def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> Non
 @check("REG-06")
 def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) -> None:
     """The last of a dozen redirect URIs is looked at like the first."""
-    if gateway.register(world.metadata(redirect_uris=MANY)).status not in {200, 201}:
+    if gateway.register(world.agents.metadata(redirect_uris=MANY)).status not in {200, 201}:
         raise LeftOut("the gateway registers no agent with a dozen redirect URIs")
 
-    answer = gateway.register(world.metadata(redirect_uris=[*MANY[:-1], "http://agent.example/callback"]))
+    answer = gateway.register(
+        world.agents.metadata(redirect_uris=[*MANY[:-1], "http://agent.example/callback"])
+    )
 
     expect(answer).not_granted("a client", "client_id", "client_secret")
 
@@ -76,9 +78,9 @@ def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) 
 @check("REG-06", cases=MIXED)
 def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: list[str]) -> None:
     """Good redirect URIs do not carry a bad one along."""
-    require(accepted(gateway.register(world.metadata(redirect_uris=[CALLBACK, OTHER]))))
+    require(accepted(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))))
 
-    answer = gateway.register(world.metadata(redirect_uris=case))
+    answer = gateway.register(world.agents.metadata(redirect_uris=case))
 
     expect(answer).not_granted("a client", "client_id", "client_secret")
 
@@ -89,13 +91,13 @@ def redirect_uri_in_no_array_must_be_https(gateway: Gateway, world: World) -> No
 
     The specification has an array. What becomes of a lone string is open otherwise: it may be left out.
     """
-    world.new_code(agent=world.agent())
+    world.new_code(agent=world.agents.new())
     bad = BAD_URIS["http"]
-    registered = gateway.register(world.metadata() | {"redirect_uris": bad})
+    registered = gateway.register(world.agents.metadata() | {"redirect_uris": bad})
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
 
-    visit = gateway.visit(world.attempt(world.agent_of(registered), redirect_uri=bad), wherever=True)
+    visit = gateway.visit(world.attempt(world.agents.of(registered), redirect_uri=bad), wherever=True)
 
     no_code(visit, f"authorization with the redirect URI {bad}, which was registered in no array")

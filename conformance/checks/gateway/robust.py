@@ -44,11 +44,13 @@ NAMES = ("lone surrogate", "NUL", "markup", "format string", "right-to-left over
 @check("ROBUST-01", cases=GROUPS)
 def registration_takes_anything(gateway: Gateway, world: World, case: str) -> None:
     """No body, header, method or query makes the registration endpoint fail."""
-    good = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), world.metadata())
-    world.agent()
+    good = agent_wire.registration(
+        agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata()
+    )
+    world.agents.new()
 
     ask_all(gateway, "registration", variations(good, case))
-    world.agent()
+    world.agents.new()
 
 
 @check("ROBUST-01", cases=REGISTRATION_FIELDS)
@@ -60,13 +62,13 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
         values |= {f"text, {name}": text for name, text in odd.TEXTS.items()}
     if case == "redirect_uris":
         values |= {f"good and {name}": [CALLBACK, uri] for name, uri in odd.URIS.items()}
-    world.agent()
+    world.agents.new()
 
     ask_all(
         gateway,
         f"registration with an odd {case}",
         {
-            name: agent_wire.registration(endpoint, world.metadata() | {case: value})
+            name: agent_wire.registration(endpoint, world.agents.metadata() | {case: value})
             for name, value in values.items()
         },
     )
@@ -76,9 +78,9 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
 def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
     """An agent with an odd name, where one may register, gets its tokens or a refusal."""
     require(gateway.exchange(world.new_code())).status(200)
-    registered = gateway.register(world.metadata() | {"client_name": odd.TEXTS[case]})
+    registered = gateway.register(world.agents.metadata() | {"client_name": odd.TEXTS[case]})
     if registered.status in {200, 201}:
-        attempt = world.attempt(world.agent_of(registered))
+        attempt = world.attempt(world.agents.of(registered))
         visit = gateway.visit(attempt, wherever=True)
         if code := visit.parameter("code"):
             gateway.exchange(world.authorization_of(attempt, code))
@@ -131,19 +133,19 @@ def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> Non
 @check("ROBUST-01", cases=GROUPS)
 def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> None:
     """No body, header, method or query makes the token endpoint fail."""
-    world.proxy_token()
+    world.backend.proxy_token()
     good = agent_wire.form_post(
         agent_wire.token_endpoint(gateway.core_url), [("grant_type", "client_credentials")]
     )
 
     ask_all(gateway, "token endpoint", variations(good, case))
-    world.proxy_token()
+    world.backend.proxy_token()
 
 
 @check("ROBUST-01", cases=TOKEN_FIELDS)
 def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
     """No value of a field makes an exchange fail, for an agent that is known."""
-    agent = world.agent()
+    agent = world.agents.new()
     works(world, agent)
     fields = {
         "grant_type": "authorization_code",
@@ -215,14 +217,14 @@ def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
 @check("ROBUST-01", cases=("discovery", "key set of the Resource", "authorization"))
 def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case: str) -> None:
     """No path segment in the place of the Resource's ID makes an endpoint fail."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
     if case == "authorization":
         good_request(world)
     else:
         _documents(world)
     url = {
         "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
-        "key set of the Resource": world.reachable(resource.jwks_uri),
+        "key set of the Resource": world.gateway.reachable(resource.jwks_uri),
         "authorization": agent_wire.authorization_endpoint(gateway.base_url, resource.id),
     }[case]
     before, found, after = target_of(url).partition(quote(resource.id).encode())
@@ -239,13 +241,13 @@ def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case
 @check("ROBUST-01", cases=("discovery", "core key set", "key set of the Resource"))
 def documents_take_any_request(gateway: Gateway, world: World, case: str) -> None:
     """No method or header makes discovery or a key set fail."""
-    resource = world.home().resource
+    resource = world.projects.home().resource
     _documents(world)
     core = require.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
     url = {
         "discovery": agent_wire.discovery_url(gateway.base_url, resource.id),
-        "core key set": world.reachable(core),
-        "key set of the Resource": world.reachable(resource.jwks_uri),
+        "core key set": world.gateway.reachable(core),
+        "key set of the Resource": world.gateway.reachable(resource.jwks_uri),
     }[case]
     good = Request(method="GET", url=url)
 
@@ -254,9 +256,9 @@ def documents_take_any_request(gateway: Gateway, world: World, case: str) -> Non
 
 def _documents(world: World) -> None:
     """Discovery and both key sets answer to an ordinary request."""
-    resource = world.home().resource
-    world.core_keys(resource)
-    world.key_set(resource.jwks_uri, "key set of the Resource")
+    resource = world.projects.home().resource
+    world.keys.core(resource)
+    world.keys.at(resource.jwks_uri, "key set of the Resource")
 
 
 def _redemption(gateway: Gateway, good: ValidTokens) -> Request:

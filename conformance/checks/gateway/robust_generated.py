@@ -39,8 +39,8 @@ Edit: TypeAlias = tuple[int, str, str]
 def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A registration with generated members ends as a client or a refusal."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
-    good = world.metadata()
-    world.agent()
+    good = world.agents.metadata()
+    world.agents.new()
 
     def holds(members: Mapping[str, Any]) -> None:
         request = agent_wire.registration(endpoint, {**good, **members})
@@ -91,7 +91,7 @@ def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Dr
 @check("ROBUST-01", needs=["examples"])
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """An exchange with generated fields, by an agent that is known, ends as a refusal."""
-    agent = world.agent()
+    agent = world.agents.new()
     works(world, agent)
     good = {
         "grant_type": "authorization_code",

@@ -87,7 +87,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
 def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> None:
     """A connection that survives a large body answers what is asked next, and nothing that the body says."""
     works_before(world)
-    resource = world.home().resource
+    resource = world.projects.home().resource
     question = agent_wire.get(agent_wire.discovery_url(gateway.base_url, resource.id))
     require(gateway.wire.send("discovery", question)).status(200)
     inside = b"GET /gateproof-embedded HTTP/1.1\r\nHost: gateway\r\n\r\n"

@@ -57,7 +57,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     recovery = mended_now(alone)
 
     def again() -> Exchange:
-        return world.redeem_once_provisioned(alone.grant(), alone.proxy_token())
+        return world.backend.redeem_once_provisioned(alone.grant(), alone.proxy_token())
 
     succeeds(again, "redemption after the merchant was mended", recovery)
 
@@ -68,7 +68,7 @@ def _flood(gateway: Gateway, world: World) -> list[Request]:
     tokens = agent_wire.form_post(agent_wire.token_endpoint(gateway.core_url), [])
     nobody = Secret("nobody", "nobody")
     redeem = backend_wire.redemption(gateway.base_url, bearer=nobody, proxy_token=nobody, resource=None)
-    resource = world.home().resource
+    resource = world.projects.home().resource
     pages = [
         Request(method="GET", url=f"{agent_wire.authorization_endpoint(gateway.base_url, resource.id)}?a=b"),
         Request(method="GET", url=agent_wire.discovery_url(gateway.base_url, f"{resource.id}x")),

@@ -33,7 +33,7 @@ REFRESHES: dict[str, dict[str, Any]] = {
 def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Received) -> None:
     """Neither pages, cookies, redirects and tokens of a sign-in nor the redemption after it have it."""
     grant = world.grant()
-    world.require_redeemed(grant, world.proxy_token())
+    world.backend.require_redeemed(grant, world.backend.proxy_token())
 
     hidden(world, received, REFRESH_TOKEN)
 
@@ -79,7 +79,7 @@ def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
 def access_token_is_not_in_a_second_sign_in(world: World, received: Received) -> None:
     """A user who signs in again, when the merchant token is there already, gets no sight of it."""
     first = world.grant()
-    world.require_redeemed(first, world.proxy_token())
+    world.backend.require_redeemed(first, world.backend.proxy_token())
     authorization = world.new_code(user=first.user)
     require(world.gateway.exchange(authorization)).status(200)
     world.gateway.exchange(authorization)
@@ -111,7 +111,7 @@ def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Re
 def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: Received) -> None:
     """A Proxy token that is sent where it does not belong does not come back."""
     good = redeemable(world)
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
 
     hidden(world, received, PROXY_TOKEN)
@@ -121,7 +121,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
 def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """An agent whose user's token was redeemed a moment ago gets no sight of the Proxy token."""
     good = redeemable(world)
-    world.require_redeemed(world.grant(), good.proxy_token)
+    world.backend.require_redeemed(world.grant(), good.proxy_token)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
     hidden(world, received, PROXY_TOKEN)
@@ -130,7 +130,7 @@ def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, receiv
 @check("SECRET-04")
 def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, received: Received) -> None:
     """The token endpoint never repeats the credentials it was sent, and no other endpoint does."""
-    client, proxy_token = world.home().proxy_client, world.proxy_token()
+    client, proxy_token = world.projects.home().proxy_client, world.backend.proxy_token()
     provoke.send(gateway, provoke.backends_side(gateway, client, proxy_token))
 
     hidden(world, received, *PROXY_CLIENT)
@@ -140,7 +140,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
 def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """Pages, redirects, documents, tokens and errors name no Proxy client, also just after it was used."""
     good = redeemable(world)
-    world.require_redeemed(world.grant(), good.proxy_token)
+    world.backend.require_redeemed(world.grant(), good.proxy_token)
     provoke.send(gateway, provoke.agents_side(gateway, world, good))
 
     hidden(world, received, *PROXY_CLIENT)
@@ -193,7 +193,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 def _foreign(world: World) -> Secret | None:
     """Another Project's Proxy token, where there is another Project."""
     try:
-        other: Project = world.project()
-        return world.proxy_token(other)
+        other: Project = world.projects.another()
+        return world.backend.proxy_token(other)
     except (Unavailable, Unmet):
         return None

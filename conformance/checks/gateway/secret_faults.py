@@ -57,7 +57,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 
     A gateway that took one of the answers for a token need not ask for another at the next sign-in.
     """
-    alone, agent = isolated_user(world), world.agent()
+    alone, agent = isolated_user(world), world.agents.new()
     before = len(world.seen())
     for number, what in enumerate(case.values()):
         alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)

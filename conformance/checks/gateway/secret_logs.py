@@ -14,9 +14,10 @@ from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.targets import actions
-from gateproof.conformance.targets.control import ControlFailed, ControlPlane
+from gateproof.conformance.targets.connect import control_for
+from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
@@ -47,10 +48,12 @@ def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
 def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
     """An access token without the scope for redemption is refused, and not written down either."""
     _set_aside(world)
-    agent = world.agent()
+    agent = world.agents.new()
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent)
-    require(gateway.redeem(grant.access_token, world.proxy_token(), grant.resource.indicator)).refused()
+    require(
+        gateway.redeem(grant.access_token, world.backend.proxy_token(), grant.resource.indicator)
+    ).refused()
     log = _log(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
@@ -79,7 +82,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     if not logged.characters:
         raise LeftOut("nothing was logged before this check")
     grant = world.grant()
-    world.core_keys(grant.resource)
+    world.keys.core(grant.resource)
     for what, own in (("gateway access token", grant.access_token), ("ID token", grant.id_token)):
         world.jwt(own, what)
         alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
@@ -154,8 +157,8 @@ def _life(gateway: Gateway, world: World) -> str:
         replace(authorization, code=Secret("code", changed_at_the_end(authorization.code.reveal())))
     )
     grant = world.grant()
-    proxy_token = world.proxy_token()
-    world.require_redeemed(grant, proxy_token)
+    proxy_token = world.backend.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
     require(wrong).refused()
     indicator = grant.resource.indicator
     gateway.redeem(grant.id_token, proxy_token, indicator)
@@ -176,7 +179,7 @@ def _life(gateway: Gateway, world: World) -> str:
             ("client_secret", grant.agent.client_secret.reveal()),
         ]
     )
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     gateway.proxy_token(replace(client, id=f"{client.id}x"))
     return _log(world)
 
@@ -184,7 +187,7 @@ def _life(gateway: Gateway, world: World) -> str:
 def _trouble(world: World) -> str:
     """Redemptions of which the merchant turns one down and fails the other, and what was logged of them."""
     _set_aside(world)
-    agent = world.agent()
+    agent = world.agents.new()
     troubled = [failure_oracle.soon_due(isolated_user(world), agent) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)
@@ -199,7 +202,7 @@ def _trouble(world: World) -> str:
 
 def _set_aside(world: World) -> None:
     """What was logged so far is not of this check's doing; JWTs in it are kept to be looked at."""
-    control = _control(world)
+    control = control_for(world.control, "logs")
     try:
         text = actions.logs(control)
     except ControlFailed:
@@ -220,7 +223,7 @@ def _log(world: World) -> str:
 
     A control that hands over nothing after all this has not shown that nothing is in the log.
     """
-    control, texts = _control(world), list[str]()
+    control, texts = control_for(world.control, "logs"), list[str]()
     for _ in range(MOST_CALLS):
         texts.append(actions.logs(control))
         if any(texts) and not texts[-1]:
@@ -234,12 +237,6 @@ def _log(world: World) -> str:
         got="nothing",
     )
     return log
-
-
-def _control(world: World) -> ControlPlane:
-    if world.control is None:
-        raise Unavailable("control:logs", "needs the control action logs")
-    return world.control
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:

@@ -32,7 +32,7 @@ _ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)"
 def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received: Received, case: str) -> None:
     """No address that the browser is sent to has a token or secret in its query or behind its #."""
     grant = world.grant()
-    world.proxy_token()
+    world.backend.proxy_token()
     attempt = world.attempt(grant.agent)
     if case == "a refused sign-in":
         attempt = world.attempt(grant.agent)
@@ -70,7 +70,7 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
     """No endpoint that is sent credentials hands the same request on to another host."""
     good = redeemable(world)
-    client = world.home().proxy_client
+    client = world.projects.home().proxy_client
     provoke.send(gateway, provoke.refused_redemptions(gateway, good))
     provoke.send(gateway, provoke.backends_side(gateway, client, good.proxy_token))
     away = [

@@ -21,21 +21,21 @@ ORIGINS = ("base", "core")
 @check("TLS-01", cases=ORIGINS)
 def certificate_is_valid_for_its_host(gateway: Gateway, world: World, case: str) -> None:
     """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
-    tls_rules.certificate_is_valid(*_origin(gateway, world.home().resource, case))
+    tls_rules.certificate_is_valid(*_origin(gateway, world.projects.home().resource, case))
 
 
 @check("TLS-01", cases={f"{origin}, {name}": (origin, name) for origin in ORIGINS for name in tls.OLD})
 def old_version_is_refused(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     """A client that speaks nothing newer than TLS 1.1 gets no connection: RFC 8996 retired those versions."""
     origin, name = case
-    place, url = _origin(gateway, world.home().resource, origin)
+    place, url = _origin(gateway, world.projects.home().resource, origin)
     tls_rules.old_version_is_refused(place, url, name, world.service_certificate)
 
 
 @check("TLS-01", cases=ORIGINS)
 def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, case: str) -> None:
     """What gets content over TLS is turned away in the clear: by an alert, a closed connection or a 4xx."""
-    place, url = _origin(gateway, world.home().resource, case)
+    place, url = _origin(gateway, world.projects.home().resource, case)
     document = url if case == "base" else _key_set(gateway, world)
     if document is not None:
         require(gateway.fetch(document, "the same over TLS")).status(200)
@@ -45,7 +45,7 @@ def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, 
 
 def _key_set(gateway: Gateway, world: World) -> str | None:
     """The address of the core key set, where the core host serves it."""
-    jwks_uri = world.discovery(world.home().resource).get("jwks_uri")
+    jwks_uri = world.discovery(world.projects.home().resource).get("jwks_uri")
     on_core = isinstance(jwks_uri, str) and origin(jwks_uri) == origin(gateway.core_url)
     return str(jwks_uri) if on_core else None
 
@@ -53,7 +53,7 @@ def _key_set(gateway: Gateway, world: World) -> str | None:
 def _proxy_token_request(gateway: Gateway, world: World) -> Request:
     """A request that gets content at the token endpoint; its secret is to go over the line in the clear."""
     try:
-        client = console.new_proxy_client(world, world.home())
+        client = console.new_proxy_client(world, world.projects.home())
     except Unavailable as reason:
         # The other origins are tested all the same.
         raise LeftOut("the core host serves no key set, and no Proxy client can be made for this") from reason

@@ -53,7 +53,7 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
     alone = isolated_user(world)
     alone.short_lived(**case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    token = world.require_redeemed(grant, proxy_token).member("access_token")
+    token = world.backend.require_redeemed(grant, proxy_token).member("access_token")
     for _ in range(2):
         let_expire(world)
         answer = redeem_past(world, grant, proxy_token, token)
@@ -98,7 +98,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 @check("VAULT-03", alone=True)
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
     """After the 410 it stays at that, however often the backend asks, and nothing expired comes back."""
-    world.require_redeemed(world.grant(), world.proxy_token())
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = lost(isolated_user(world), refresh="reject")
 
     again = [gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator) for _ in range(2)]
@@ -113,13 +113,13 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 
     A gateway that provisions in the background says 410 until it is done, as another says 404.
     """
-    alone, agent = isolated_user(world), world.agent()
+    alone, agent = isolated_user(world), world.agents.new()
     proxy_token, _, _ = lost(alone, agent, **case)
     alone.script()
     with rule_requires():
         renewed = alone.grant(agent)
 
-    answer = world.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
+    answer = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
 
     expect(answer).status(200)
     works(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
@@ -131,7 +131,7 @@ def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=case)
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    first = world.require_redeemed(grant, proxy_token)
+    first = world.backend.require_redeemed(grant, proxy_token)
 
     _returned_as_it_is(world, alone, grant, proxy_token, first)
 
@@ -146,8 +146,8 @@ def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=life_s)
     grant = alone.grant()
-    first = world.require_redeemed(grant, alone.proxy_token())
-    world.advance_clock(later_s)
+    first = world.backend.require_redeemed(grant, alone.proxy_token())
+    world.clock.advance(later_s)
 
     _returned_as_it_is(world, alone, grant, alone.proxy_token(), first)
 
@@ -158,7 +158,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()
-    before = world.require_redeemed(grant, proxy_token).member("access_token")
+    before = world.backend.require_redeemed(grant, proxy_token).member("access_token")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     let_expire(world)
     first = redeem_past(world, grant, proxy_token, before)
@@ -177,12 +177,12 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
 @check("VAULT-05", alone=True)
 def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     """What the sign-in after a 410 brought is returned as it is: nothing of the lost token's expiry stays."""
-    alone, agent = isolated_user(world), world.agent()
+    alone, agent = isolated_user(world), world.agents.new()
     proxy_token, _, _ = lost(alone, agent, refresh="reject")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     renewed = alone.grant(agent)
     refreshed = len(alone.asked(REFRESH))
-    first = world.require_redeemed(renewed, proxy_token, not_yet=(404, 410))
+    first = world.backend.require_redeemed(renewed, proxy_token, not_yet=(404, 410))
 
     _returned_as_it_is(world, alone, renewed, proxy_token, first, refreshed=refreshed)
 
@@ -192,11 +192,11 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
     losing, twin = isolated_user(world), isolated_user(world)
     losing.short_lived(**script)
     twin.short_lived()
-    agent = world.agent()
+    agent = world.agents.new()
     grants = [one.grant(agent) for one in (losing, twin)]
     proxy_tokens = [one.proxy_token() for one in (losing, twin)]
-    stale = before_expiry(world.redeem_after_backoff(grants[0], proxy_tokens[0]))
-    token = world.require_redeemed(grants[1], proxy_tokens[1]).member("access_token")
+    stale = before_expiry(world.backend.redeem_after_backoff(grants[0], proxy_tokens[0]))
+    token = world.backend.require_redeemed(grants[1], proxy_tokens[1]).member("access_token")
     let_expire(world)
     renewed = require(redeem_past(world, grants[1], proxy_tokens[1], token)).status(200)
     require.that(
@@ -206,7 +206,7 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
         got="the expired one",
     )
     first = redeem_past(world, grants[0], proxy_tokens[0], stale)
-    return [first, world.redeem_once_provisioned(grants[0], proxy_tokens[0], not_yet=())], losing
+    return [first, world.backend.redeem_once_provisioned(grants[0], proxy_tokens[0], not_yet=())], losing
 
 
 def _need_reauthentication(answers: list[Exchange]) -> None:
@@ -228,7 +228,7 @@ def _returned_as_it_is(
 ) -> None:
     """Two more redemptions give the very token of the first, and no refresh is made after that one."""
     for _ in range(2):
-        answer = world.redeem_once_provisioned(grant, proxy_token)
+        answer = world.backend.redeem_once_provisioned(grant, proxy_token)
         still_good(world, grant, answer)
         expect(answer).status(200)
         expect.that(

@@ -31,7 +31,7 @@ def assertions_verify_with_the_resources_keys_after_a_rotation(world: World) -> 
     alone = isolated_user(world)
     # What was sent before may have been signed with a key that the Resource has given up as well.
     before = alone.merchant.last_received()
-    world.rotate_keys()
+    world.keys.rotate()
 
     _signed_by_the_resource(alone, after=before)
 
@@ -45,7 +45,7 @@ def merchant_token_stands_for_the_user(world: World, case: str) -> None:
             raise LeftOut("the target file has one user only")
         alone = alone.beside()
     grant = alone.grant()
-    token = world.merchant_token(grant, alone.proxy_token())
+    token = world.backend.merchant_token(grant, alone.proxy_token())
     known = alone.merchant.lookup(token.reveal())
 
     expect.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
@@ -58,7 +58,7 @@ def merchant_token_names_the_agent(world: World) -> None:
     """The merchant learns which agent acts: its client ID stands behind the token."""
     alone = isolated_user(world)
     grant = alone.grant()
-    token = world.merchant_token(grant, alone.proxy_token())
+    token = world.backend.merchant_token(grant, alone.proxy_token())
     _told_of_agents(alone)
     known = alone.merchant.lookup(token.reveal())
     actors = known.actor if known is not None else ()
@@ -78,7 +78,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
     Whether the second one finds what the first one's sign-in cached is open, so the requests are looked at.
     """
     alone = isolated_user(world)
-    world.merchant_token(alone.grant(), alone.proxy_token())
+    world.backend.merchant_token(alone.grant(), alone.proxy_token())
     before = _told_of_agents(alone)
     second = alone.grant()
     sent = alone.served_again(before, second.agent.client_id, JWT_BEARER, TOKEN_EXCHANGE)
@@ -99,7 +99,7 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
     """Whether one agent finds the merchant token that another agent's sign-in cached is open."""
     alone = isolated_user(world)
     proxy_token, first = alone.proxy_token(), alone.grant()
-    token = world.merchant_token(first, proxy_token)
+    token = world.backend.merchant_token(first, proxy_token)
     alone.script(provisioning="reject")
     second = alone.grant()
     answer = gateway.redeem(second.access_token, proxy_token, second.resource.indicator)
@@ -121,7 +121,7 @@ def _told_of_agents(alone: IsolatedUser) -> int:
 def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     world = alone.world
     grant = alone.grant()
-    world.redeem_once_provisioned(grant, alone.proxy_token())
+    world.backend.redeem_once_provisioned(grant, alone.proxy_token())
     sent = _assertions(alone, grant, after)
     require.that(
         bool(sent),
@@ -144,9 +144,9 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
 
 def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
     """The keys of the Resource: where the gateway itself said where they are, they have to be there."""
-    said_by_the_gateway = world.estate.is_own(resource.project_id)
+    said_by_the_gateway = world.projects.pool.is_own(resource.project_id)
     with rule_requires() if said_by_the_gateway else nullcontext():
-        return world.key_set(resource.jwks_uri, "key set of the Resource")
+        return world.keys.at(resource.jwks_uri, "key set of the Resource")
 
 
 def _assertions(alone: IsolatedUser, grant: Grant, after: int) -> list[tuple[str, str]]:

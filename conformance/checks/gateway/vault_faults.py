@@ -50,7 +50,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
     """Neither is one that keeps its callers waiting; three users wait for it side by side."""
-    agent = world.agent()
+    agent = world.agents.new()
     dues = [(failure_oracle.soon_due(isolated_user(world), agent), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
@@ -134,7 +134,7 @@ def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
     # With a merchant that is well, a sign-in ends with tokens.
     world.grant()
     alone = isolated_user(world)
-    attempt = world.attempt(world.agent(), resource=alone.resource, user=alone.user)
+    attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
     return _SigningIn(alone=alone, what=what, attempt=attempt)
 

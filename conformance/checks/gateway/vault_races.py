@@ -38,12 +38,12 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     What else than 410 a redemption may get while another one refreshes is open; past the next expiry, the
     vault works.
     """
-    for number, _ in enumerate(races.each(at_most=None if world.moves_clock() else 1), races.first):
+    for number, _ in enumerate(races.each(at_most=None if world.clock.can_move() else 1), races.first):
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
-        grants = [alone.grant(world.agent()) for _ in range(2 - number % 2)]
+        grants = [alone.grant(world.agents.new()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
-        seen = [[world.require_redeemed(grant, proxy_token)] for grant in grants]
+        seen = [[world.backend.require_redeemed(grant, proxy_token)] for grant in grants]
         asked = len(alone.asked("refresh_token"))
 
         for _ in range(STAMPEDES):
@@ -88,13 +88,13 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
     The merchant takes its time over the refresh. What else comes to those who did not begin it is open.
     """
-    if not world.moves_clock():
+    if not world.clock.can_move():
         raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
     for _ in races.each():
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
         grant, proxy_token = alone.grant(), alone.proxy_token()
-        expired = world.require_redeemed(grant, proxy_token).member("access_token")
+        expired = world.backend.require_redeemed(grant, proxy_token).member("access_token")
         let_expire(world)
         answers = _stampede(alone, [grant], proxy_token, races.racers)
         given = [answer.member("access_token") for answer in answers if answer.status == 200]
@@ -112,12 +112,12 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 def _one_slow_refresh(world: World) -> None:
     """One user redeems alone, and one in a crowd, past an expiry of both and past the next one."""
     lonely, crowded = isolated_user(world), isolated_user(world)
-    agent = world.agent()
+    agent = world.agents.new()
     turns, first = [], []
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True)
         turns.append((place.grant(agent), place.proxy_token()))
-        first.append(world.require_redeemed(*turns[-1]))
+        first.append(world.backend.require_redeemed(*turns[-1]))
     asked = len(lonely.asked("refresh_token"))
     let_expire(world)
     for place in (lonely, crowded):

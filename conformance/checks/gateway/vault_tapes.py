@@ -27,9 +27,9 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     """
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
-    if not world.moves_clock():
+    if not world.clock.can_move():
         raise LeftOut("each tape needs an expiry of its own, and there is no clock to move")
-    agent = world.agent()
+    agent = world.agents.new()
     until = math.inf if draw.campaign is not None else time.monotonic() + LONGEST_S
     refreshed: list[int] = []
 

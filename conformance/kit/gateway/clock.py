@@ -8,9 +8,13 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from math import inf
 
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.connect import control_for
+from gateproof.conformance.targets.control import ControlPlane, Unsupported
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.merchant.admin import MerchantAdmin
 
 # Clocks on one machine agree; a larger difference means another machine, whose clock then counts.
 SKEW_S = 2.0
@@ -23,6 +27,10 @@ class Clock:
     """How far the target's clock was moved, as far as this worker knows, and whether it can be."""
 
     offset_s: float = 0.0
+    control: ControlPlane | None = None
+    merchant: MerchantAdmin | None = None
+    # Whether the target says that its clock can be moved.
+    offered: bool = False
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
@@ -31,6 +39,25 @@ class Clock:
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
         return wall + self.offset_s + (skew if abs(skew) > SKEW_S else 0)
+
+    def can_move(self) -> bool:
+        """True where the target's clock can be moved; a control that listed no actions is tried once."""
+        if not self.offered:
+            return False
+        if self.moves is None:
+            try:
+                self.advance(1)
+            except Unsupported:
+                self.moves = False
+        return bool(self.moves)
+
+    def advance(self, seconds: float) -> None:
+        """Moves the target's clock, and tells the merchant that it moved."""
+        actions.advance_clock(control_for(self.control, "advance_clock"), seconds)
+        self.moves = True
+        self.offset_s += seconds
+        if self.merchant is not None:
+            self.merchant.set_clock_offset(self.offset_s)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
         """How long a token that came with this answer lives by its `exp`; without one, for ever."""

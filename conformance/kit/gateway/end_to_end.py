@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gateproof.conformance.kit.gateway.backend import PROVISIONING_S
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.world import PROVISIONING_S, World
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
 from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire import agent as agent_wire
@@ -24,7 +25,7 @@ _POINTER = re.compile(r'resource_metadata="?([^",\s]+)')
 @contextmanager
 def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService]:
     """An operator's service in front of the merchant, protected by the gateway under test."""
-    project = world.home()
+    project = world.projects.home()
     if world.merchant_api is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
 
@@ -68,7 +69,7 @@ def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchan
         require.text(token_endpoint, "token_endpoint in the discovery document")
     _all_in_reach(world, registration, token_endpoint, discovery.get("jwks_uri"))
 
-    agent = world.agent_of(gateway.register(world.metadata(), endpoint=registration))
+    agent = world.agents.of(gateway.register(world.agents.metadata(), endpoint=registration))
     attempt = world.attempt(agent)
     visit = gateway.visit(attempt, endpoint=discovery.get("authorization_endpoint"))
     code = require.text(visit.parameter("code"), f"code, after {visit.outcome()}")
@@ -93,14 +94,14 @@ def _all_in_reach(world: World, *urls: object) -> None:
     try:
         for url in urls:
             if isinstance(url, str):
-                world.reachable(url)
+                world.gateway.reachable(url)
     except Unavailable as elsewhere:
         raise LeftOut(elsewhere.reason) from elsewhere
 
 
 def _let_provisioning_end(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
     """A gateway may provision in the background; the service asks once, and would be told 404 until then."""
-    proxy_token = world.proxy_token()
+    proxy_token = world.backend.proxy_token()
     deadline = time.monotonic() + world.standing.patience_s(PROVISIONING_S)
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
         if time.monotonic() > deadline:

@@ -76,9 +76,9 @@ class Due:
 def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
     """A merchant token that was redeemed once and is over at the next expiry."""
     alone.short_lived()
-    agent = agent or alone.world.agent()
+    agent = agent or alone.world.agents.new()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
-    first = alone.world.require_redeemed(grant, proxy_token, not_yet=(404, 410))
+    first = alone.world.backend.require_redeemed(grant, proxy_token, not_yet=(404, 410))
     token = require.text(first.member("access_token"), "access_token of the redemption")
     return Due(
         alone=alone,
@@ -193,7 +193,7 @@ def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
 
 def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
     """What is handed out meanwhile is still valid; where clocks differ by a moment, nobody can tell."""
-    if due.alone.world.moves_clock():
+    if due.alone.world.clock.can_move():
         expect.that(
             not due.is_stale(answer),
             f"redemption while the merchant {does}",
@@ -207,7 +207,7 @@ def mended(due: Due) -> Exchange:
     """The redemption once the merchant is itself again, for which the user did nothing."""
     world, recovery = due.alone.world, mended_now(due.alone)
     while True:
-        answer = world.redeem_once_provisioned(due.grant, due.proxy_token)
+        answer = world.backend.redeem_once_provisioned(due.grant, due.proxy_token)
         over = answer.status in {200, 410} and not due.is_stale(answer)
         if over or recovery.is_over(answer):
             still_good(world, due.grant, answer)
@@ -234,7 +234,7 @@ def redeems_again_or_says_why(due: Due) -> Exchange:
 def mended_by_the_user(due: Due) -> Exchange:
     """What redemption answers when the user has authorized anew."""
     renewed = due.alone.grant(due.agent)
-    return due.alone.world.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410))
+    return due.alone.world.backend.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410))
 
 
 def _back(answer: Exchange, *statuses: int) -> None:

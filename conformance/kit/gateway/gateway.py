@@ -150,6 +150,12 @@ class Gateway:
         """The same gateway, visited from now on in one browser that stays signed in, where that can be."""
         return self if self.new_browser is None else replace(self, sign_in=self.new_browser().visit)
 
+    def reachable(self, url: str) -> str:
+        """The URL, if this run may ask it: the target's hosts and the fakes, and nobody else."""
+        if not self.wire.may_reach(url):
+            raise Unavailable("address", f"{url} is on a host that the target file does not name")
+        return url
+
     def fetch(self, url: str, step: str) -> Exchange:
         return self.wire.send(step, agent_wire.get(url))
 

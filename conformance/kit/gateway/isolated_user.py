@@ -49,7 +49,7 @@ class IsolatedUser:
 
     def beside(self) -> IsolatedUser:
         """The same Resource, with another user."""
-        made = isinstance(self.world.estate, ControlledProjects)
+        made = isinstance(self.world.projects.pool, ControlledProjects)
         return replace(self, user=self.world.users[1] if made else new_user(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
@@ -61,14 +61,14 @@ class IsolatedUser:
 
     def short_lived(self, **fields: Any) -> None:
         """The merchant issues tokens that the check can see expire."""
-        life_s = _steps(self.world)[0] if self.world.moves_clock() else BY_WAITING_S
+        life_s = _steps(self.world)[0] if self.world.clock.can_move() else BY_WAITING_S
         self.script(access_token_lifetime_s=life_s, **fields)
 
     def grant(self, agent: Agent | None = None) -> Grant:
         return self.world.grant(agent=agent, resource=self.resource, user=self.user)
 
     def proxy_token(self) -> Secret:
-        return self.world.proxy_token(self.project)
+        return self.world.backend.proxy_token(self.project)
 
     def journal(self) -> list[JournalEntry]:
         """What the merchant received for this user from the Resource."""
@@ -119,7 +119,7 @@ def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
 
 def works(alone: IsolatedUser, token: str) -> None:
     """The merchant API takes the token, and answers with this user's orders."""
-    answer = alone.world.orders(Secret("merchant_access_token", token))
+    answer = alone.world.backend.orders(Secret("merchant_access_token", token))
     expect(answer).status(200)
     orders = [str(order["id"]) for order in alone.merchant.orders(alone.user.login)]
     text = answer.answer.text() if answer.answer is not None else ""
@@ -135,10 +135,10 @@ def isolated_user(world: World) -> IsolatedUser:
     """A Project of its own where Projects can be made; elsewhere a user whom the merchant has just met."""
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    if isinstance(world.estate, ControlledProjects):
-        project, who = world.project(), world.users[0]
+    if isinstance(world.projects.pool, ControlledProjects):
+        project, who = world.projects.another(), world.users[0]
     else:
-        project, who = world.home(), new_user(world, world.merchant)
+        project, who = world.projects.home(), new_user(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
@@ -154,8 +154,8 @@ def isolated_user(world: World) -> IsolatedUser:
 
 def let_expire(world: World) -> None:
     """Short-lived merchant tokens that were got before this are expired after it."""
-    if world.moves_clock():
-        world.advance_clock(_steps(world)[1])
+    if world.clock.can_move():
+        world.clock.advance(_steps(world)[1])
     else:
         time.sleep(BY_WAITING_S + ROUNDED_S)
 
@@ -171,7 +171,7 @@ def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tupl
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)
     grant = alone.grant(agent)
-    stale = before_expiry(world.redeem_after_backoff(grant, proxy_token))
+    stale = before_expiry(world.backend.redeem_after_backoff(grant, proxy_token))
     let_expire(world)
     return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
 
@@ -180,9 +180,9 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
     """A redemption after an expiry; the expired token may still come for the moment that clocks differ."""
     deadline = time.monotonic() + LATE_S
     while True:
-        answer = world.redeem_once_provisioned(grant, proxy_token)
+        answer = world.backend.redeem_once_provisioned(grant, proxy_token)
         stale = answer.status == 200 and answer.member("access_token") == expired
-        if not stale or world.moves_clock() or time.monotonic() > deadline:
+        if not stale or world.clock.can_move() or time.monotonic() > deadline:
             return answer
         time.sleep(0.25)
 
@@ -190,7 +190,7 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
 def still_good(world: World, grant: Grant, answer: Exchange) -> None:
     """How long a gateway access token lives is open: where it has expired first, there is nothing to see."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
-    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.target_time(answer) + 1:
+    if answer.status != 200 and isinstance(exp, int | float) and exp <= world.clock.target_time(answer) + 1:
         raise LeftOut("the gateway access token expired before the merchant token did")
 
 

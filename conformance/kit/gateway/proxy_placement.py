@@ -79,7 +79,7 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
 def placeable(world: World) -> IsolatedUser:
     """A user at a Resource that can be followed by another with a token endpoint of the run's choice."""
     alone = isolated_user(world)
-    if not isinstance(world.estate, ControlledProjects):
+    if not isinstance(world.projects.pool, ControlledProjects):
         raise Unavailable(
             "control:create_resource", "a token endpoint of its own needs a Resource that the run makes"
         )
@@ -91,7 +91,7 @@ def placeable(world: World) -> IsolatedUser:
 def elsewhere(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
     """The same user at another Resource of the Project, whose token endpoint is at this address."""
     world = alone.world
-    resource = world.resource(
+    resource = world.projects.resource(
         indicator=f"https://api.merchant.example/{world.unique()}",
         project=alone.project,
         token_endpoint=token_endpoint,

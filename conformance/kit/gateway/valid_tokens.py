@@ -21,10 +21,10 @@ def redeemable(world: World) -> ValidTokens:
     standing = world.standing
     if standing.kept is not None and standing.offset_s == world.clock.offset_s:
         kept = _introduced(world, standing.kept)
-        if world.redeem_once_provisioned(kept.grant, kept.proxy_token).status == 200:
+        if world.backend.redeem_once_provisioned(kept.grant, kept.proxy_token).status == 200:
             return kept
-    fresh = ValidTokens(grant=world.grant(), proxy_token=world.proxy_token())
-    world.require_redeemed(fresh.grant, fresh.proxy_token)
+    fresh = ValidTokens(grant=world.grant(), proxy_token=world.backend.proxy_token())
+    world.backend.require_redeemed(fresh.grant, fresh.proxy_token)
     standing.kept, standing.offset_s = fresh, world.clock.offset_s
     return fresh
 
@@ -46,7 +46,7 @@ class RefreshingTokens:
 def _introduced(world: World, kept: ValidTokens) -> ValidTokens:
     """Lets this check's reports hide what is secret in it, and name what is not."""
     keyring, grant = world.gateway.keyring, kept.grant
-    world.home()
+    world.projects.home()
     for secret in (grant.access_token, grant.id_token, grant.refresh_token, grant.agent.client_secret):
         keyring.add(secret)
     keyring.add(kept.proxy_token)

@@ -12,6 +12,7 @@ from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
+from gateproof.conformance.kit.gateway.projects import Projects
 from gateproof.conformance.kit.gateway.received import Received, Survey
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
@@ -74,12 +75,17 @@ class GatewayBench(SendingBench):
             if target.control is not None
             else None
         )
-        self._clock = Clock(offset_s=context.clock_offset_s)
+        self._clock = Clock(
+            offset_s=context.clock_offset_s,
+            control=self._control,
+            merchant=self._admin,
+            offered="control:advance_clock" in context.capabilities,
+        )
         self._standing = WorkerState(
             in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
         )
         self._spelling = Spelling()
-        self._estate = self._make_estate()
+        self._pool = self._make_pool()
         self._sign_in = make_sign_in(
             target,
             send=self._send_page,
@@ -107,7 +113,7 @@ class GatewayBench(SendingBench):
         self.received.meet_names(self._keyring.names)
         self.forget()
         self._keyring = self._fresh_keyring()
-        self._estate.begin()
+        self._pool.begin()
         self._wire.begin()
         self.gateway, self.world = self._fresh()
         return self.world
@@ -127,7 +133,7 @@ class GatewayBench(SendingBench):
         """Leaves a target that goes on running without what the checks made there."""
         if self.context.target.launch is None:
             with suppress(Unsupported):
-                self._estate.clean_up()
+                self._pool.clean_up()
 
     def redactor(self) -> Redactor:
         return self._keyring.redactor()
@@ -166,7 +172,7 @@ class GatewayBench(SendingBench):
         certificate, key = map(Path, context.service_certificate)
         return Trust(certificate=certificate, key=key, ca_file=Path(context.ca_file))
 
-    def _make_estate(self) -> ProjectPool:
+    def _make_pool(self) -> ProjectPool:
         context, merchant = self.context, self.context.merchant
         if self._control and self._admin and merchant and makes_projects(context.capabilities):
             return ControlledProjects(
@@ -195,7 +201,7 @@ class GatewayBench(SendingBench):
         )
         world = World(
             gateway=gateway,
-            estate=self._estate,
+            projects=Projects(pool=self._pool, keyring=self._keyring, control=self._control),
             users=context.users,
             extra_scopes=context.target.sign_in.extra_scopes,
             control=self._control,
