@@ -33,6 +33,7 @@ SCHEMA = "gateproof/proof/1"
 _KEPT = 2
 # Of a proof that is stopped, its workers are told by their pipe.
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class Outcome(IntEnum):
@@ -187,14 +188,13 @@ def prove(
     """
     # Fresh interpreters: a process that was forked off a test runner would carry its state along.
     start = multiprocessing.get_context("spawn")
-    # As -P: no file in the caller's folder is taken for a module by a worker.
-    os.environ["PYTHONSAFEPATH"] = "1"
     trials: dict[Subject, Trial] = {}
     until, held = start.Pipe(duplex=False)
     # Workers that are made to end clear nothing up.
     with (
         TemporaryDirectory(prefix="gateproof-prove-") as folder,
         closing(held),
+        _safe_path(),
         ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
     ):
         try:
@@ -212,6 +212,20 @@ def prove(
             pool.shutdown(cancel_futures=True)
             raise
     return [trials[subject] for subject in all_subjects]
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """As -P: no file in the caller's folder is taken for a module by a worker that starts in the block."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 @contextmanager
