@@ -58,6 +58,10 @@ class NoOverlap(Exception):
     """A race was run as often as there was time for, and its requests were too seldom under way together."""
 
 
+class TimesUnclear(Exception):
+    """Times were compared that are too long or too uneven here to tell anything by."""
+
+
 @dataclass(slots=True)
 class Tally:
     """How often a check claimed or observed something: one that did neither has shown nothing.

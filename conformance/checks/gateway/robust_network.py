@@ -24,7 +24,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, NoOverlap, count_fault, expect, require
+from gateproof.conformance.suite.claims import LeftOut, TimesUnclear, count_fault, expect, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place
@@ -139,7 +139,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
         if not late_s or len(late_s) == TIMES_HELD_UP:
             break
     else:
-        raise NoOverlap(
+        raise TimesUnclear(
             f"the normal flow takes {beside.usual_s:.1f} s by itself, too long or too differently each time "
             "to tell whether the merchant's silence makes it longer"
         )

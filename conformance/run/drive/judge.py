@@ -20,6 +20,7 @@ from gateproof.conformance.suite.claims import (
     NeverFired,
     NoOverlap,
     Tally,
+    TimesUnclear,
     Unavailable,
     Unmet,
     tallying,
@@ -42,6 +43,10 @@ from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = ROOT / "conformance"
 _IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNDECIDED_BY: dict[type[BaseException], Reason] = {
+    NoOverlap: Reason.NO_OVERLAP,
+    TimesUnclear: Reason.TIMES_UNCLEAR,
+}
 _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
@@ -162,8 +167,8 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap():
-            why = Reason.NO_OVERLAP if isinstance(error, NoOverlap) else Reason.LEFT_OUT
+        case LeftOut() | Unsendable() | TooManyAtOnce() | NoOverlap() | TimesUnclear():
+            why = _UNDECIDED_BY.get(type(error), Reason.LEFT_OUT)
             return untested, why, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)

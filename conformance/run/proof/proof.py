@@ -22,7 +22,7 @@ from gateproof.conformance.checks import index
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, attempt
+from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, attempt
 from gateproof.conformance.run.proof.scope import Effort, longest_first
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import SCHEMA as PROVEN
@@ -73,12 +73,12 @@ class Proof:
     def outcome(self, *, whole: bool) -> Outcome:
         """It holds when no trial is at fault and, of a proof of everything, when no check was left unseen.
 
-        A race that did not overlap says nothing: where nothing else is at fault, the proof is open.
+        A check that could not decide says nothing: where nothing else is at fault, the proof is open.
         """
         faults = [fault for trial in self.trials if (fault := trial.fault())]
         if not self.complete:
             return Outcome.OPEN
-        if (whole and self.unseen) or any(not fault.startswith(NO_OVERLAP) for fault in faults):
+        if (whole and self.unseen) or any(not fault.startswith(UNDECIDED) for fault in faults):
             return Outcome.FAILS
         return Outcome.OPEN if faults else Outcome.HOLDS
 

@@ -26,9 +26,11 @@ from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
 _MOST_MINTED = 20_000
 _JUDGED = ("spec", "entailed", "rfc")
 # How the fault begins of a defect that failed a rule which it does not declare, and of a trial that says
-# nothing because a race in it did not overlap.
+# nothing because a race in it did not overlap, or because times in it could not be compared.
 UNDECLARED = "undeclared"
 NO_OVERLAP = "a race did not overlap"
+TIMES_UNCLEAR = "times were unclear"
+UNDECIDED = (NO_OVERLAP, TIMES_UNCLEAR)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +49,7 @@ class Trial:
     said: Mapping[str, str] = field(default_factory=dict)
     # Checks whose requests were too seldom under way together.
     no_overlap: tuple[str, ...] = ()
+    times_unclear: tuple[str, ...] = ()
 
     def fault(self) -> str:
         """Why the trial does not prove what it should; empty when it does."""
@@ -55,7 +58,8 @@ class Trial:
         if self.broken:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
         right = self.subject.rules[0] if self.subject.kind == "defect" else None
-        undecided = any(check_id.startswith(f"{right}/") for check_id in self.no_overlap)
+        in_vain = (*self.no_overlap, *self.times_unclear)
+        undecided = any(check_id.startswith(f"{right}/") for check_id in in_vain)
         if right is not None and right not in self.failed and not undecided:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             return f"not caught by {right}{seen}" + "".join(
@@ -67,6 +71,8 @@ class Trial:
             return f"{what}: {', '.join(undeclared)}" + (f"; {why}" if why else "")
         if self.no_overlap:
             return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
+        if self.times_unclear:
+            return f"{TIMES_UNCLEAR}: {', '.join(self.times_unclear)}"
         if self.subject.kind == "variant" and self.untested:
             return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
         return ""
@@ -174,10 +180,13 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         reason=result.reason,
         duration_s=float(result.run["duration_s"]),
         said={rule.id: said for rule in result.rules if (said := _first_of(rule))},
-        no_overlap=tuple(
-            check.id for rule in result.rules for check in rule.checks if check.reason is Reason.NO_OVERLAP
-        ),
+        no_overlap=_checks_by(result, Reason.NO_OVERLAP),
+        times_unclear=_checks_by(result, Reason.TIMES_UNCLEAR),
     )
+
+
+def _checks_by(result: RunResult, reason: Reason) -> tuple[str, ...]:
+    return tuple(check.id for rule in result.rules for check in rule.checks if check.reason is reason)
 
 
 def _first_of(rule: RuleResult) -> str:
