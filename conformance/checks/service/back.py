@@ -99,12 +99,12 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     bounded(answer, calls, Endpoint.TOKEN)
     until, pause, delays = time.monotonic() + RECOVERS_WITHIN_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
-    again = asked
+    again = most = asked
     while not good and time.monotonic() < until:
         time.sleep(pause)
         pause = min(2.0, 1.5 * pause)
         good, asked = _called_at_once(service, world, next(delays))
-        again += asked
+        again, most = again + asked, max(most, asked)
     # Who asked again, and serves nobody with what it got, may be one that serves nobody ever.
     require.that(
         good > 0 or not again, f"{BURST} first calls at once", expected="one that is served", got="none"
@@ -115,7 +115,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         expected="calls that work, with another request",
         got="none that works",
     )
-    world.standing.asked_by_first_calls = asked
+    world.standing.asked_by_first_calls = asked or most
 
 
 @check("BACK-02")
@@ -147,14 +147,17 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
 def _burst(service: Service, world: ServiceWorld) -> int:
     """How many Proxy tokens are asked for when many users call at once, of whom none is served yet.
 
-    A service that has just started may give its callers up for a late token, and is called again.
+    A service that has just started may give its callers up for a late token, and is called again. Where the
+    calls that are served need no request, the token came of calls before them: what those asked for counts.
     """
+    most = 0
     for delay_s in DELAYS_S:
         good, asked = _called_at_once(service, world, delay_s)
+        most = max(most, asked)
         if good:
             break
     require.that(good > 0, f"{BURST} first calls at once", expected="one that is served", got="none")
-    return asked
+    return asked or most
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:
