@@ -1,4 +1,4 @@
-"""Where the checks of a role are carried out: what is the same for a gateway, a service and an agent."""
+"""What the benches of the three roles have in common: a bench is where a worker carries out checks."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ class Bench(ABC):
         return next((place for place, each in enumerate(self.exchanges()) if each is exchange), None)
 
     def scenario(self) -> str:
-        """What was done to a target that sends requests of its own.
+        """What was done to a target that sends requests itself, such as an agent.
 
-        Gateways and services answer: whoever sends their requests again has done all that was done.
+        It is empty for a gateway and a service: to repeat a check, it is enough to send its requests again.
         """
         return ""
 
@@ -68,7 +68,7 @@ class SendingBench(Bench):
         return self._sent
 
     def forget(self) -> None:
-        """Lets go of what was sent so far in this check; it is searched for secrets all the same."""
+        """Drops the exchanges of this check so far; they are searched for secrets all the same."""
         self._sent.clear()
 
     def _record(self, exchange: Exchange) -> None:

@@ -59,7 +59,7 @@ class NoOverlap(Exception):
 
 
 class TimesUnclear(Exception):
-    """Times were compared that are too long or too uneven here to tell anything by."""
+    """The times that a check compares are too long or too uneven to decide anything."""
 
 
 @dataclass(slots=True)

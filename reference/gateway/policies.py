@@ -77,7 +77,7 @@ class VaultAtWork(Protocol):
 
 
 class MakesVault(Protocol):
-    """Makes a vault of the parts of a gateway; a class that derives from the honest one does."""
+    """Makes a vault out of the parts of a gateway, as the class `Vault` and its subclasses do."""
 
     def __call__(
         self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants

@@ -147,8 +147,8 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
 def _burst(service: Service, world: ServiceWorld) -> int:
     """How many Proxy tokens are asked for when many users call at once, of whom none is served yet.
 
-    A service that has just started may give its callers up for a late token, and is called again. Where the
-    calls that are served need no request, the token came of calls before them: what those asked for counts.
+    A service that has just started may give its callers up for a late token, and is called again. If the
+    served calls need no request, an earlier try got the token, and the requests of that try count.
     """
     most = 0
     for delay_s in DELAYS_S:

@@ -21,7 +21,7 @@ PROVISIONING_S = 5.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backend:
-    """Redeems as an operator's backend does; what a redemption is waited for, its name says."""
+    """Redeems as an operator's backend does; the name of each method says what it waits for."""
 
     gateway: Gateway
     standing: WorkerState

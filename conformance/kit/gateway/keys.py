@@ -24,7 +24,7 @@ def discovery_document(gateway: Gateway, resource: Resource) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Keys:
-    """Reads key sets; what is private in them by mistake is hidden from reports."""
+    """Reads key sets; private members that a set has by mistake are hidden from reports."""
 
     gateway: Gateway
     standing: WorkerState
