@@ -68,8 +68,8 @@ bench: ## what starting costs, beside a bare interpreter; BENCH=replay, outputs 
 odd-targets: ## every rule on targets that are reached oddly, dead, or work half the way: half an hour
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
-		tests/conformance/run/test_odd_targets.py tests/conformance/run/test_half_targets.py \
-		tests/conformance/run/test_dead_services.py tests/conformance/run/test_half_services.py $(ARGS)
+		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
+		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
 
 intercept: ## the intercepting proxy's own environment, .venv-intercept
 	@$(install) .venv-intercept intercept

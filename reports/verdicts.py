@@ -32,6 +32,7 @@ class Reason(StrEnum):
     NEED_MISSING = "need-missing"
     LEFT_OUT = "left-out"
     NO_OVERLAP = "race-did-not-overlap"
+    TIMES_UNCLEAR = "times-unclear"
     CONTROL_UNSUPPORTED = "control-unsupported"
     RATE_LIMITED = "rate-limited"
     TARGET_SILENT = "target-silent"

@@ -39,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="run the suite against every shipped defect and legal variant",
         description="Runs the suite against shipped defects and variants; says which rule caught which.",
         epilog="Exit codes: 0 the proof holds, 1 it does not, 2 wrong usage, "
-        "3 interrupted, broken, or a race that did not overlap.",
+        "3 interrupted, broken, a race that did not overlap, or times that were unclear.",
     )
     parser.add_argument(
         "role", nargs="?", choices=("gateway", "service", "agent"), default="gateway", help="default: gateway"

@@ -283,7 +283,9 @@ def _settled(world: World, *, timed: bool) -> Setting:
 def _offered(world: World, *, timed: bool) -> Setting:
     may = world.capabilities
     made = isinstance(world.projects.pool, ControlledProjects)
-    hears = world.merchant is not None and (made or world.projects.home().resource.merchant_client_id is not None)
+    hears = world.merchant is not None and (
+        made or world.projects.home().resource.merchant_client_id is not None
+    )
     users = 2 if (hears and not made) or "users:2" in may else 1
     clients, revoking = "control:create_proxy_client" in may, "control:revoke_proxy_client" in may
     holding = made and "control:set_agent_policy" in may

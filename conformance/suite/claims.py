@@ -62,11 +62,15 @@ class NoOverlap(Exception):
     """A race was repeated for as long as allowed, and its requests overlapped too rarely."""
 
 
+class TimesUnclear(Exception):
+    """The times that a check compares are too long or too uneven to decide anything."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts the claims and observations of a check: without any, it has shown nothing.
 
-    `beside` are documents to show next to a broken claim. `fired` counts faults, `overlaps` says for each
+    `attached` are documents to show next to a broken claim. `fired` counts faults, `overlaps` says for each
     race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 

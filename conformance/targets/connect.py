@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.targets.control import CommandControl, HttpControl
 
 if TYPE_CHECKING:
+    from gateproof.conformance.targets.control import ControlPlane
     from gateproof.conformance.targets.model import Control
 
 
@@ -17,3 +19,10 @@ def connect_control(control: Control) -> HttpControl | CommandControl:
     if control.command is None:
         raise ValueError("a control has an address or a command")
     return CommandControl(control.command, cwd=control.cwd)
+
+
+def control_for(control: ControlPlane | None, action: str) -> ControlPlane:
+    """The control plane, for a check that needs this action of it."""
+    if control is None:
+        raise Unavailable(f"control:{action}", f"needs the control action {action}")
+    return control

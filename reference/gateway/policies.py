@@ -6,11 +6,13 @@ import ssl
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.types import ASGIApp
 
+from gateproof.reference.gateway.clock import Clock
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import (
     authorization,
@@ -64,6 +66,22 @@ SpendCode = Callable[
     [Expiring[Code], str, tuple[code_exchange.CodeCheck, ...], code_exchange.CodeFacts],
     Awaitable[Code | code_exchange.CodeRefused],
 ]
+
+
+class VaultAtWork(Protocol):
+    """What sign-ins and redemptions ask of a vault."""
+
+    async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> vault.Verdict: ...
+
+    async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal: ...
+
+
+class MakesVault(Protocol):
+    """Makes a vault out of the parts of a gateway, as the class `Vault` and its subclasses do."""
+
+    def __call__(
+        self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants
+    ) -> VaultAtWork: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +206,7 @@ class Policies:
     redemption_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # The vault
-    vault_at_work: Callable[..., Any] | None = None
+    vault_at_work: MakesVault | None = None
     merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key

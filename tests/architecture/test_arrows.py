@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
+# What lies beside the packages in the checkout may import all of them, by the name of what is installed.
+BESIDE = ("benchmarks", "docs", "tests")
 # The floors of conformance, from the lowest: each imports what stands before it, and its own folder. Two that
 # stand on one floor do not import each other.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -105,6 +107,15 @@ def violations(root: Path) -> list[str]:
                 by_itself = top == OUTSIDER or top in PACKAGES
                 if by_itself or (top == OURS and other in PACKAGES and other not in allowed):
                     found.append(f"{path.relative_to(root)}:{reach.line} reaches for {reach.module}")
+    for folder in BESIDE:
+        # What npm installs for a test is not ours.
+        ours = (path for path in (root / folder).rglob("*.py") if "node_modules" not in path.parts)
+        for path in sorted(ours):
+            found += [
+                f"{path.relative_to(root)}:{reach.line} reaches for {reach.module} by itself"
+                for reach in reaches(ast.parse(path.read_text(encoding="utf-8")))
+                if reach.module.partition(".")[0] in PACKAGES
+            ]
     return found
 
 
@@ -256,6 +267,12 @@ def test_there_is_something_to_guard() -> None:
         ("conformance", "from mitmproxy import http"),
         ("fakes", "__import__('mitmproxy.http')"),
         ("conformance", "command = [python, '-m', 'mitmproxy.tools.main']"),
+        ("tests", "from reports import verdicts"),
+        ("tests", "def late():\n    import conformance.cli"),
+        ("tests", "command = [sys.executable, '-m', 'reference.gateway']"),
+        ("docs", "import conformance.suite.rules as rules"),
+        ("benchmarks", "from fakes.merchant import app"),
+        ("benchmarks", "import importlib\nimportlib.import_module('reference.gateway')"),
     ],
 )
 def test_a_planted_violation_is_found(tmp_path: Path, package: str, source: str) -> None:
@@ -277,6 +294,9 @@ def test_a_planted_violation_is_found(tmp_path: Path, package: str, source: str)
         ("conformance", "from .reference import near\nimport referencing"),
         ("reference", "import gateproof.reference.gateway\nfrom gateproof.reference.gateway import policy"),
         ("fakes", '"""Conformance imports reference? No: import reports is text here."""'),
+        ("tests", "from gateproof.reference.gateway import policies\nfrom gateproof.reports import verdicts"),
+        ("benchmarks", "import mitmproxy\ncommand = [python, '-m', 'gateproof.fakes.merchant']"),
+        ("docs", "from gateproof.conformance.suite import rules"),
     ],
 )
 def test_what_the_design_allows_is_let_through(tmp_path: Path, package: str, source: str) -> None:

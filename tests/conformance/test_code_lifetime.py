@@ -28,8 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *, lives_s: float, declared_s: float 
 
     world = SimpleNamespace(
         code_lifetime_s=declared_s,
-        moves_clock=lambda: True,
-        advance_clock=moved_s.append,
+        clock=SimpleNamespace(can_move=lambda: True, advance=moved_s.append),
         gateway=SimpleNamespace(exchange=exchange),
     )
     monkeypatch.setattr(code, "proven", lambda world: (world, None))

@@ -36,8 +36,10 @@ def world(*, makes_projects: bool = False, makes_clients: bool = False) -> Any:
         return client
 
     return SimpleNamespace(
-        project_apart=lambda: SimpleNamespace(id="prj_1", proxy_client=client),
-        estate=SimpleNamespace(is_own=lambda _name: makes_projects, new_proxy_client=new_proxy_client),
+        projects=SimpleNamespace(
+            own_or_home=lambda: SimpleNamespace(id="prj_1", proxy_client=client),
+            pool=SimpleNamespace(is_own=lambda _name: makes_projects, new_proxy_client=new_proxy_client),
+        ),
         show=lambda *_: None,
         gateway=SimpleNamespace(keyring=SimpleNamespace(add=lambda _secret: None)),
     )

@@ -53,7 +53,11 @@ def _fresh(world: World) -> Grant | None:
     if parsed is None:
         return None
     named = fresh.resource.indicator in strings_in({"aud": parsed.claims.get("aud")})
-    return fresh if named or world.backend.redeem_once_provisioned(fresh, world.backend.proxy_token()).status == 200 else None
+    return (
+        fresh
+        if named or world.backend.redeem_once_provisioned(fresh, world.backend.proxy_token()).status == 200
+        else None
+    )
 
 
 def _refreshed(world: World, grant: Grant) -> Grant | None:

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
@@ -68,7 +68,9 @@ def redirect_uri_keeps_its_own_query(gateway: Gateway, world: World) -> None:
 def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: World) -> None:
     """With several registered redirect URIs, the browser is redirected to the one in the request."""
     asked_for = "https://agent.example/asked-for"
-    agent = world.agents.new_if_accepted("https://agent.example/first", asked_for, "https://agent.example/last")
+    agent = world.agents.new_if_accepted(
+        "https://agent.example/first", asked_for, "https://agent.example/last"
+    )
     visit = gateway.visit(world.attempt(agent, redirect_uri=asked_for))
 
     _came_back(visit, asked_for)

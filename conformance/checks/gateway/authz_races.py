@@ -59,7 +59,9 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
         alone.script(provisioning=hold)
-        attempts = [world.attempt(world.agents.new(), resource=alone.resource, user=alone.user) for _ in range(2)]
+        attempts = [
+            world.attempt(world.agents.new(), resource=alone.resource, user=alone.user) for _ in range(2)
+        ]
 
         for visit in together([partial(world.gateway.visit, attempt) for attempt in attempts]):
             code_came(visit, "one of two first sign-ins of a user at the same time")

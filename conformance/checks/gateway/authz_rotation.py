@@ -16,4 +16,6 @@ def code_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     world.keys.rotate()
 
     code_came(gateway.visit(world.attempt(agent)), "authorization after a rotation")
-    code_came(gateway.visit(world.attempt(world.agents.new())), "authorization of an agent from after a rotation")
+    code_came(
+        gateway.visit(world.attempt(world.agents.new())), "authorization of an agent from after a rotation"
+    )

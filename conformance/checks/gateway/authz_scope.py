@@ -70,7 +70,9 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
 def scope_of_another_resource_is_not_granted(world: World) -> None:
     """A scope of another Resource in the same Project is not granted at this Resource."""
     foreign = f"refunds:{world.unique()}"
-    other = world.projects.resource(indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,))
+    other = world.projects.resource(
+        indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,)
+    )
     world.new_code(resource=other)
     world, attempt = good(world)
 

@@ -47,7 +47,9 @@ def exchange_answers_with_every_token(gateway: Gateway, world: World) -> None:
 def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World) -> None:
     """An agent with several redirect URIs gets its tokens through each of them."""
     world = world.in_one_browser()
-    agent = world.agents.new_if_accepted("https://agent.example/callback", "https://agent.example/other?tenant=1")
+    agent = world.agents.new_if_accepted(
+        "https://agent.example/callback", "https://agent.example/other?tenant=1"
+    )
     for uri in agent.redirect_uris:
         _every_token(gateway.exchange(world.code_for(world.attempt(agent, redirect_uri=uri))))
 

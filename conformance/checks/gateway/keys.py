@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import still_good
 from gateproof.conformance.kit.gateway.valid_tokens import redeemable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import keys_of, verifying
 

@@ -6,7 +6,7 @@ import time
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.wire.jose import verifying
 
 # The remaining life at which a token is still tested; the second value is the longest life that is waited

@@ -19,7 +19,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire import agent as agent_wire

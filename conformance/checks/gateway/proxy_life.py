@@ -125,7 +125,9 @@ def token_is_refused_after_its_hour(world: World) -> None:
     grant = world.grant()
     world.backend.require_redeemed(grant, world.backend.proxy_token())
 
-    expect(world.backend.redeem_once_provisioned(grant, token)).not_granted("the merchant token", "access_token")
+    expect(world.backend.redeem_once_provisioned(grant, token)).not_granted(
+        "the merchant token", "access_token"
+    )
 
 
 def _with_another_client(world: World, project: Project) -> Project:

@@ -67,7 +67,9 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
     """Redemption works although another Project, older or newer, has a Resource of the same indicator."""
     for project in console.of_one_indicator(world):
-        answer = world.backend.redeem_after_backoff(world.grant(resource=project.resource), world.backend.proxy_token(project))
+        answer = world.backend.redeem_after_backoff(
+            world.grant(resource=project.resource), world.backend.proxy_token(project)
+        )
 
         expect(answer).status(200)
         expect.text(answer.member("access_token"), "access_token")
@@ -118,7 +120,11 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
 
     Both tokens are first shown to work in their own Project, so the Project is the only fault.
     """
-    one, other = (world.projects.home(), world.projects.another()) if case == "home" else (world.projects.another(), world.projects.home())
+    one, other = (
+        (world.projects.home(), world.projects.another())
+        if case == "home"
+        else (world.projects.another(), world.projects.home())
+    )
     grant, proxy_token = world.grant(resource=one.resource), world.backend.proxy_token(one)
     world.backend.require_redeemed(grant, proxy_token)
     elsewhere, foreign = world.grant(resource=other.resource), world.backend.proxy_token(other)
@@ -156,7 +162,9 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
     project = world.projects.own_or_home()
     leaving = console.new_proxy_client(world, project)
     grant = world.grant(resource=project.resource)
-    oldest, unused, newest = (world.backend.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3))
+    oldest, unused, newest = (
+        world.backend.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3)
+    )
     for proxy_token in (oldest, newest):
         world.backend.require_redeemed(grant, proxy_token)
     console.revoke(world, leaving)
@@ -194,7 +202,9 @@ def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) 
 def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world: World) -> None:
     """A token with a scope that ext_token:read begins with, but not that scope itself, gets 401."""
     scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
-    resource = world.projects.resource(indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes)
+    resource = world.projects.resource(
+        indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes
+    )
     try:
         _refused_without_the_scope(gateway, world, resource)
     except Unmet as unmet:

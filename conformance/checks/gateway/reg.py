@@ -194,7 +194,9 @@ def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] |
 def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
     """Client secrets have 128 random bits or more, as far as samples show."""
     secrets = [
-        require.text(accepted(gateway.register(world.agents.metadata())).member("client_secret"), "client_secret")
+        require.text(
+            accepted(gateway.register(world.agents.metadata())).member("client_secret"), "client_secret"
+        )
         for _ in range(SAMPLES)
     ]
 

@@ -72,6 +72,8 @@ def _agent(world: World, registered: Any) -> Agent:
         client_id = require.text(record.get("client_id"), "client_id of the registration")
         secret = world.gateway.keyring.secret("client_secret", "gateproof-none-was-given")
         return Agent(
-            client_id=client_id, client_secret=secret, redirect_uris=tuple(world.agents.metadata()["redirect_uris"])
+            client_id=client_id,
+            client_secret=secret,
+            redirect_uris=tuple(world.agents.metadata()["redirect_uris"]),
         )
     return world.agents.of(registered)

@@ -9,7 +9,7 @@ from gateproof.conformance.faults.toxics import Way
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, count_fault, require
+from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
 from gateproof.conformance.wire.tls import address
 

@@ -68,7 +68,9 @@ def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) 
     if gateway.register(world.agents.metadata(redirect_uris=MANY)).status not in {200, 201}:
         raise LeftOut("the gateway registers no agent with a dozen redirect URIs")
 
-    answer = gateway.register(world.agents.metadata(redirect_uris=[*MANY[:-1], "http://agent.example/callback"]))
+    answer = gateway.register(
+        world.agents.metadata(redirect_uris=[*MANY[:-1], "http://agent.example/callback"])
+    )
 
     expect(answer).not_granted("a client", "client_id", "client_secret")
 

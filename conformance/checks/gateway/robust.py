@@ -44,7 +44,9 @@ NAMES = ("lone surrogate", "NUL", "markup", "format string", "right-to-left over
 @check("ROBUST-01", cases=GROUPS)
 def registration_takes_anything(gateway: Gateway, world: World, case: str) -> None:
     """No odd body, header, method or query causes a server error at the registration endpoint."""
-    good = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata())
+    good = agent_wire.registration(
+        agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata()
+    )
     world.agents.new()
 
     ask_all(gateway, "registration", variations(good, case))

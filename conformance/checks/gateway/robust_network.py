@@ -24,7 +24,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, let_expire
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, NoOverlap, expect, count_fault, require
+from gateproof.conformance.suite.claims import LeftOut, NoOverlap, count_fault, expect, require
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place

@@ -50,7 +50,9 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
     agent = world.agents.new()
     console.withhold_redemption_scope(world, agent)
     grant = world.grant(agent=agent)
-    require(gateway.redeem(grant.access_token, world.backend.proxy_token(), grant.resource.indicator)).refused()
+    require(
+        gateway.redeem(grant.access_token, world.backend.proxy_token(), grant.resource.indicator)
+    ).refused()
     log = _log(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)

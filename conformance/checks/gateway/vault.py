@@ -18,7 +18,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret

@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, works
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe, rule_requires, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import Grant, Resource
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read, verifying

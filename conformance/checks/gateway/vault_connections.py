@@ -15,7 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_ex
 from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 

@@ -13,7 +13,7 @@ from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.proxy_placement import Intercepted, behind_an_interceptor
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]

@@ -19,7 +19,7 @@ from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USE
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_BREAKER_S
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
@@ -104,12 +104,12 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     bounded(answer, calls, Endpoint.TOKEN)
     until, pause, delays = time.monotonic() + SERVICE_BREAKER_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
-    again = asked
+    again = most = asked
     while not good and time.monotonic() < until:
         time.sleep(pause)
         pause = min(2.0, 1.5 * pause)
         good, asked = _called_at_once(service, world, next(delays))
-        again += asked
+        again, most = again + asked, max(most, asked)
     # A service that requested again but serves no call with the token may never serve one.
     require.that(
         good > 0 or not again, f"{BURST} first calls at once", expected="one that is served", got="none"
@@ -120,7 +120,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         expected="calls that work, with another request",
         got="none that works",
     )
-    world.standing.asked_by_first_calls = asked
+    world.standing.asked_by_first_calls = asked or most
 
 
 @check("BACK-02")
@@ -152,14 +152,17 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
 def _burst(service: Service, world: ServiceWorld) -> int:
     """The number of Proxy token requests when many users call concurrently and none has been served yet.
 
-    A service that has just started may give up on a delayed token; it is then called again.
+    A service that has just started may give up on a delayed token; it is then called again. If the calls that
+    it serves need no request, an earlier try got the token, and the requests of that try count.
     """
+    most = 0
     for delay_s in DELAYS_S:
         good, asked = _called_at_once(service, world, delay_s)
+        most = max(most, asked)
         if good:
             break
     require.that(good > 0, f"{BURST} first calls at once", expected="one that is served", got="none")
-    return asked
+    return asked or most
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:

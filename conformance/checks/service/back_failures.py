@@ -17,7 +17,7 @@ from gateproof.conformance.checks.service._failing_parties import (
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, count_fault, require
+from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.suite.time_limits import SERVICE_ANSWER_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 

@@ -16,7 +16,7 @@ from gateproof.conformance.checks.service.back_failures import FAILURES
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.journal import Call

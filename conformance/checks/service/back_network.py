@@ -19,7 +19,7 @@ from gateproof.conformance.faults.network import LOST, SLOW, NetworkFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.fakes.gateway.script import Endpoint
 
 LINES = {

@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._failing_parties import (
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, observe, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REDIRECTS = {

@@ -12,7 +12,7 @@ from gateproof.conformance.faults.misbehaving import misbehaving
 from gateproof.conformance.kit.service.service import Service, served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.fault import Fault, Hop
 from gateproof.conformance.suite.time_limits import RECOVERY_S
 from gateproof.conformance.wire.exchange import Request

@@ -1,4 +1,4 @@
-"""The target's time; its clock may have been moved."""
+"""What time it is for the target, whose clock may have been moved."""
 
 from __future__ import annotations
 
@@ -9,31 +9,54 @@ from email.utils import parsedate_to_datetime
 from math import inf
 
 from gateproof.conformance.suite.time_limits import CLOCK_SKEW_S
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.connect import control_for
+from gateproof.conformance.targets.control import ControlPlane, Unsupported
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
-
-# Clocks on one machine agree. A larger difference means that the target runs on another machine; then its
-# clock counts.
-SKEW_S = 2.0
+from gateproof.fakes.merchant.admin import MerchantAdmin
 
 
 @dataclass(kw_only=True, slots=True)
 class Clock:
-    """How far this worker knows that the target's clock was moved, and whether it can be moved."""
+    """How far the target's clock was moved, as far as this worker knows, and whether it can be."""
 
     offset_s: float = 0.0
+    control: ControlPlane | None = None
+    merchant: MerchantAdmin | None = None
+    # Whether the target says that its clock can be moved.
+    offered: bool = False
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
-        """The target's time. Its Date header may or may not follow a clock that was moved."""
+        """What time it is for the target, whether or not its Date follows the clock that was moved."""
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
         return wall + self.offset_s + (skew if abs(skew) > CLOCK_SKEW_S else 0)
 
+    def can_move(self) -> bool:
+        """True where the target's clock can be moved; a control that listed no actions is tried once."""
+        if not self.offered:
+            return False
+        if self.moves is None:
+            try:
+                self.advance(1)
+            except Unsupported:
+                self.moves = False
+        return bool(self.moves)
+
+    def advance(self, seconds: float) -> None:
+        """Moves the target's clock, and tells the merchant that it moved."""
+        actions.advance_clock(control_for(self.control, "advance_clock"), seconds)
+        self.moves = True
+        self.offset_s += seconds
+        if self.merchant is not None:
+            self.merchant.set_clock_offset(self.offset_s)
+
     def life_s(self, token: Secret, answer: Exchange) -> float:
-        """Remaining lifetime of a token from this answer, by its `exp`; infinite without one."""
+        """How long a token that came with this answer lives by its `exp`; without one, for ever."""
         parsed = read(token.reveal())
         exp = parsed.claims.get("exp") if parsed is not None else None
         if isinstance(exp, bool) or not isinstance(exp, int | float):

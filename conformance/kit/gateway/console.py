@@ -8,7 +8,8 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Agent, Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions
-from gateproof.conformance.targets.control import ControlPlane, Unsupported
+from gateproof.conformance.targets.connect import control_for
+from gateproof.conformance.targets.control import Unsupported
 
 
 def proxy_client_beside(world: World, project: Project) -> ProxyClient:
@@ -34,7 +35,7 @@ def revoke(world: World, client: ProxyClient) -> None:
             "control:create_proxy_client", "revoking needs a Proxy client that the run itself has made"
         )
     try:
-        actions.revoke_proxy_client(_control(world, action), client.project_id, client.id)
+        actions.revoke_proxy_client(control_for(world.control, action), client.project_id, client.id)
     except Unsupported as unsupported:
         raise Unavailable(f"control:{action}", f"needs the control action {action}") from unsupported
     world.projects.pool.gone(client)
@@ -42,7 +43,9 @@ def revoke(world: World, client: ProxyClient) -> None:
 
 def withhold_redemption_scope(world: World, agent: Agent) -> None:
     """From now on, tokens for this agent do not have the scope ext_token:read."""
-    actions.withhold_redemption_scope(_control(world, "withhold_redemption_scope"), agent.client_id)
+    actions.withhold_redemption_scope(
+        control_for(world.control, "withhold_redemption_scope"), agent.client_id
+    )
 
 
 def resource_in(world: World, project: Project, indicator: str) -> Resource:
@@ -74,9 +77,3 @@ def _named(world: World, client: ProxyClient) -> ProxyClient:
     world.show(client.id)
     world.gateway.keyring.add(client.secret)
     return client
-
-
-def _control(world: World, action: str) -> ControlPlane:
-    if world.control is None:
-        raise Unavailable(f"control:{action}", f"needs the control action {action}")
-    return world.control

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateproof.conformance.faults.merchant_answers import MerchantFault
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire, still_good, works
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
-from gateproof.conformance.suite.claims import LeftOut, expect, count_fault, require
+from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import backend as backend_wire

@@ -159,6 +159,12 @@ class Gateway:
         """The hosts of the gateway, to which its cookies belong."""
         return frozenset(parts_of(url).hostname or "" for url in (self.base_url, self.core_url))
 
+    def reachable(self, url: str) -> str:
+        """The URL, if this run may request it: a host of the target or of the fakes."""
+        if not self.wire.may_reach(url):
+            raise Unavailable("address", f"{url} is on a host that the target file does not name")
+        return url
+
     def fetch(self, url: str, step: str) -> Exchange:
         return self.wire.send(step, agent_wire.get(url))
 

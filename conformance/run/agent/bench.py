@@ -27,22 +27,22 @@ from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.kit.gateway.received import Leak, Survey
 from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.run.bench import Bench
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.redacted_view import mention
-from gateproof.conformance.wire.redacted_view import show as show_in_full
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
-from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 
 CALLBACK_PATH = "/callback"
 
 
-class AgentBench:
+class AgentBench(Bench):
     """Everything that stays from check to check, and what is new for each: the record and its installs."""
+
+    context: AgentContext
 
     def __init__(self, context: AgentContext) -> None:
         self.context = context
@@ -70,10 +70,6 @@ class AgentBench:
             attempts=self._attempts,
             logs=self._logs,
         )
-
-    @property
-    def received(self) -> AgentBench:
-        return self
 
     def survey(self) -> Survey:
         """What all runs have printed and logged, whatever went wrong in them."""
@@ -105,16 +101,9 @@ class AgentBench:
                 keyring.public(desk.site.resource_id, desk.indicator, *desk.clients)
         return keyring.redactor()
 
-    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
-        """What the agent sent, as it may be shown: in full, or just that it was."""
-        if not self.context.shows_exchanges:
-            return ()
-        show = show_in_full if in_full else mention
-        return tuple(show(exchange, redactor) for exchange in self._exchanges())
-
     def place_of(self, exchange: Exchange, /) -> int | None:
         """Where the exchange stands among those that are shown; the journal makes a new one each time."""
-        exchanges = self._exchanges()
+        exchanges = self.exchanges()
         return exchanges.index(exchange) if exchange in exchanges else None
 
     def scenario(self) -> str:
@@ -126,7 +115,8 @@ class AgentBench:
             f"install {number}: {_in_short(runs)}" for number, runs in enumerate(installs.values(), 1)
         )
 
-    def _exchanges(self) -> list[Exchange]:
+    def exchanges(self) -> list[Exchange]:
+        """What the agent has sent."""
         return [each.exchange() for _, run in self._looked_at for each in run.heard]
 
     def _share(self) -> Install:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from gateproof.conformance.run.agent.bench import AgentBench
+from gateproof.conformance.run.bench import Bench
 from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.service import ServiceContext
-from gateproof.conformance.run.drive.contexts import Context
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.service.bench import ServiceBench
 
-AnyBench: TypeAlias = GatewayBench | ServiceBench | AgentBench
 
-
-def open_bench(context: Context) -> AnyBench:
+def open_bench(context: Context) -> Bench:
     """The workplace in which the checks of this run are carried out."""
-    if isinstance(context, AgentContext):
-        return AgentBench(context)
-    return ServiceBench(context) if isinstance(context, ServiceContext) else GatewayBench(context)
+    match context:
+        case GatewayContext():
+            return GatewayBench(context)
+        case ServiceContext():
+            return ServiceBench(context)
+        case AgentContext():
+            return AgentBench(context)
+    raise TypeError(f"no bench for {type(context).__name__}")

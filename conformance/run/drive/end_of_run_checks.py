@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gateproof.conformance.checks import index, modules
 from gateproof.conformance.kit.gateway.received import Survey, brought_up
-from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.suite.check import Check, check_of
 from gateproof.conformance.wire.exchange import Exchange

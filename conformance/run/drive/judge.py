@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
-from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.check import Check
@@ -21,6 +21,7 @@ from gateproof.conformance.suite.claims import (
     NoOverlap,
     NotApplicable,
     Tally,
+    TimesUnclear,
     Unavailable,
     Unmet,
     tallying,
@@ -43,6 +44,10 @@ from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
 _PACKAGE = ROOT / "conformance"
 _IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_UNDECIDED_BY: dict[type[BaseException], Reason] = {
+    NoOverlap: Reason.NO_OVERLAP,
+    TimesUnclear: Reason.TIMES_UNCLEAR,
+}
 _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
@@ -163,9 +168,9 @@ def _meaning(
                 "got": error.got,
             }
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | NotApplicable() | Unsendable() | TooManyAtOnce() | NoOverlap():
+        case LeftOut() | NotApplicable() | Unsendable() | TooManyAtOnce() | NoOverlap() | TimesUnclear():
             verdict = Verdict.NOT_APPLICABLE if isinstance(error, NotApplicable) else untested
-            why = Reason.NO_OVERLAP if isinstance(error, NoOverlap) else Reason.LEFT_OUT
+            why = _UNDECIDED_BY.get(type(error), Reason.LEFT_OUT)
             return verdict, why, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_a_part(error.need, check)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.prepare.gateway import some_discovery, target_place
 from gateproof.conformance.run.prepare.service import service_place
 from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget

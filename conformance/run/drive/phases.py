@@ -15,9 +15,9 @@ import pytest
 
 from gateproof.conformance.checks import index, place
 from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.drive import plugin
-from gateproof.conformance.run.drive.contexts import Context
 from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY

@@ -25,8 +25,9 @@ from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.agent.bench import AgentBench
-from gateproof.conformance.run.drive.benches import AnyBench, open_bench
-from gateproof.conformance.run.drive.contexts import Context
+from gateproof.conformance.run.bench import Bench, SendingBench
+from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.drive.benches import open_bench
 from gateproof.conformance.run.drive.end_of_run_checks import has_end_of_run_checks
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.interruption import Interruption
@@ -46,7 +47,7 @@ PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()
 SURVEY = pytest.StashKey[Survey]()
 INTERRUPTION = pytest.StashKey[Interruption]()
-_BENCH = pytest.StashKey[AnyBench]()
+_BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
 # Checks in `in_passing` get one in so many examples.
 _PART = 4
@@ -86,7 +87,7 @@ def _survey(config: pytest.Config) -> Survey:
     if _BENCH not in config.stash or not _has_end_of_run_checks(config):
         return Survey()
     try:
-        return config.stash[_BENCH].received.survey()
+        return config.stash[_BENCH].survey()
     except Exception as fault:  # noqa: BLE001 - the run has to know that the search failed
         return Survey(lost=f"{type(fault).__name__} while the answers were searched for secrets")
 
@@ -138,7 +139,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def bench(request: pytest.FixtureRequest) -> AnyBench:
+def bench(request: pytest.FixtureRequest) -> Bench:
     """The bench of this process, with an empty record for the check."""
     config = request.config
     if _BENCH not in config.stash:
@@ -161,7 +162,7 @@ def received(bench: GatewayBench | ServiceBench) -> Received | ServiceReceived:
 
 
 @pytest.fixture
-def draw(bench: AnyBench, request: pytest.FixtureRequest) -> Draw:
+def draw(bench: Bench, request: pytest.FixtureRequest) -> Draw:
     """Generates input from the run's seed."""
     context = bench.context
     return Draw(
@@ -196,10 +197,10 @@ def races(bench: GatewayBench | ServiceBench, request: pytest.FixtureRequest) ->
     )
 
 
-def _campaign(bench: AnyBench) -> Campaign | None:
+def _campaign(bench: Bench) -> Campaign | None:
     """The campaign; it forgets the exchanges of a passed turn, because there are thousands of turns."""
     campaign = bench.context.campaign
-    if campaign is None or not isinstance(bench, GatewayBench | ServiceBench):
+    if campaign is None or not isinstance(bench, SendingBench):
         return campaign
     return replace(campaign, between=bench.forget)
 
@@ -236,7 +237,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     with stash[INTERRUPTION].let_through():
         bench = stash[_BENCH]
         found = judge(_id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench)
-        pyfuncitem.stash[_FOUND] = bench.album.illustrated(found) if isinstance(bench, GatewayBench) else found
+        pyfuncitem.stash[_FOUND] = (
+            bench.album.illustrated(found) if isinstance(bench, GatewayBench) else found
+        )
     return True
 
 

@@ -25,10 +25,10 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from gateproof import __version__
 from gateproof.conformance.checks import index
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.embedded import Embedded
-from gateproof.conformance.run.drive.contexts import AnyPrepared
 from gateproof.conformance.run.drive.options import RunOptions
-from gateproof.conformance.run.prepare.gateway import target_place
+from gateproof.conformance.run.prepare.gateway import Prepared, target_place
 from gateproof.conformance.suite import rules, specification
 from gateproof.conformance.suite.proven import proven
 from gateproof.conformance.targets.lines import lines_of
@@ -46,7 +46,7 @@ _DATE_STEP_S = 1.5
 
 def header_of(
     target: Target | Embedded,
-    prepared: AnyPrepared | None,
+    prepared: Prepared[Context] | None,
     selected: Sequence[rules.Rule],
     options: RunOptions,
     started: datetime,
@@ -132,7 +132,7 @@ def _dependencies() -> str:
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 
 
-def _target(target: Target | Embedded, prepared: AnyPrepared | None) -> header.Target:
+def _target(target: Target | Embedded, prepared: Prepared[Context] | None) -> header.Target:
     asked = prepared.context.target if prepared is not None else target
     gateway = asked if isinstance(asked, GatewayTarget) else None
     return header.Target(
@@ -204,7 +204,7 @@ def _tls_key(target: GatewayTarget) -> str:
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
 
 
-def _skew(prepared: AnyPrepared | None) -> float | None:
+def _skew(prepared: Prepared[Context] | None) -> float | None:
     """How far the target's clock is ahead, by the Date of its first answer; None if unknown."""
     if prepared is None or not prepared.date:
         return None

@@ -12,16 +12,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gateproof.conformance.checks import index
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.gateway import GatewayContext
-from gateproof.conformance.run.drive.contexts import AnyPrepared, Context
 from gateproof.conformance.run.drive.liveness import silence
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.conformance.run.prepare.agent import prepare_agent
-from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Stage, prepare
+from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite.campaign import Campaign, share_s
 from gateproof.conformance.suite.rules import Rule
@@ -125,7 +125,7 @@ class _Run:
             # Not in a proof: it runs single checks, also against gateways that crash.
             return distrust or ("" if self._options.chosen is not None else silence(context))
 
-    def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> AnyPrepared:
+    def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> Prepared[Context]:
         role, seed = self._options.role, self._options.seed
         if isinstance(target, AgentTarget) or (isinstance(target, Embedded) and role == "agent"):
             return prepare_agent(target, folder, seed, stack)
@@ -156,7 +156,7 @@ class _Run:
         share = share_s(options.minutes, at_once=at_once, one_by_one=one_by_one, workers=options.workers)
         return Campaign(share_s=share, folder=options.database)
 
-    def _begin(self, writer: EvidenceWriter, prepared: AnyPrepared | None) -> None:
+    def _begin(self, writer: EvidenceWriter, prepared: Prepared[Context] | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
     def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:

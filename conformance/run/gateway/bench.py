@@ -12,11 +12,13 @@ from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
-from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.projects import Projects
+from gateproof.conformance.kit.gateway.received import Received, Survey
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.run.bench import SendingBench
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
 from gateproof.conformance.run.gateway.recording_control import RecordingControl
@@ -35,23 +37,22 @@ from gateproof.conformance.wire.backend import Spelling
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.redacted_view import mention
-from gateproof.conformance.wire.redacted_view import show as show_in_full
 from gateproof.conformance.wire.secret import Secret
-from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 
 # Set in a process that is one of several workers.
 _WORKER = "PYTEST_XDIST_WORKER"
 
 
-class GatewayBench:
+class GatewayBench(SendingBench):
     """Everything that stays from check to check, and what is new for each: the record and the keyring."""
 
+    context: GatewayContext
+
     def __init__(self, context: GatewayContext) -> None:
+        super().__init__()
         self.context = context
         target, merchant = context.target, context.merchant
-        self._exchanges: list[Exchange] = []
         self.album = Screenshots()
         self._admin = merchant.admin() if merchant is not None else None
         self.received = Received(
@@ -73,12 +74,17 @@ class GatewayBench:
             if target.control is not None
             else None
         )
-        self._clock = Clock(offset_s=context.clock_offset_s)
+        self._clock = Clock(
+            offset_s=context.clock_offset_s,
+            control=self._control,
+            merchant=self._admin,
+            offered="control:advance_clock" in context.capabilities,
+        )
         self._standing = WorkerState(
             in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
         )
         self._spelling = Spelling()
-        self._estate = self._make_estate()
+        self._pool = self._make_pool()
         self._sign_in = make_sign_in(
             target,
             send=self._send_page,
@@ -101,16 +107,12 @@ class GatewayBench:
         at = self._standing.troubled_at
         return at if at > float("-inf") else None
 
-    def forget(self) -> None:
-        """Lets go of what was sent so far in this check; it is searched for secrets all the same."""
-        self._exchanges.clear()
-
     def anew(self) -> World:
         """A record that begins here: what came before is searched for secrets, and shown to nobody."""
         self.received.meet_names(self._keyring.names)
-        self._exchanges.clear()
+        self.forget()
         self._keyring = self._fresh_keyring()
-        self._estate.begin()
+        self._pool.begin()
         self._wire.begin()
         self.gateway, self.world = self._fresh()
         return self.world
@@ -130,28 +132,16 @@ class GatewayBench:
         """Leaves a target that goes on running without what the checks made there."""
         if self.context.target.launch is None:
             with suppress(Unsupported):
-                self._estate.clean_up()
+                self._pool.clean_up()
 
     def redactor(self) -> Redactor:
         return self._keyring.redactor()
 
-    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
-        """What the check sent and received, as it may be shown: in full, or just that it was."""
-        if not self.context.shows_exchanges:
-            return ()
-        show = show_in_full if in_full else mention
-        return tuple(show(exchange, redactor) for exchange in self._exchanges)
-
-    def place_of(self, exchange: Exchange, /) -> int | None:
-        """Where the exchange stands among those that are shown."""
-        return next((place for place, each in enumerate(self._exchanges) if each is exchange), None)
-
-    def scenario(self) -> str:
-        """A gateway answers: whoever sends its requests again has done all that was done."""
-        return ""
+    def survey(self) -> Survey:
+        return self.received.survey()
 
     def _record(self, exchange: Exchange) -> None:
-        self._exchanges.append(exchange)
+        super()._record(exchange)
         self.received.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
@@ -181,7 +171,7 @@ class GatewayBench:
         certificate, key = map(Path, context.service_certificate)
         return Trust(certificate=certificate, key=key, ca_file=Path(context.ca_file))
 
-    def _make_estate(self) -> ProjectPool:
+    def _make_pool(self) -> ProjectPool:
         context, merchant = self.context, self.context.merchant
         if self._control and self._admin and merchant and makes_projects(context.capabilities):
             return ControlledProjects(
@@ -210,7 +200,7 @@ class GatewayBench:
         )
         world = World(
             gateway=gateway,
-            estate=self._estate,
+            projects=Projects(pool=self._pool, keyring=self._keyring, control=self._control),
             users=context.users,
             extra_scopes=context.target.sign_in.extra_scopes,
             control=self._control,
@@ -218,7 +208,7 @@ class GatewayBench:
             merchant_api=context.merchant.endpoints["api_url"] if context.merchant is not None else None,
             ca_file=context.ca_file,
             service_certificate=context.service_certificate,
-            seen=lambda: self._exchanges,
+            seen=self.exchanges,
             clock=self._clock,
             capabilities=context.capabilities,
             standing=self._standing,

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.run.context.agent import AgentContext
+from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.embedded import PORT_TAKEN, Embedded, embedded_gateway
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.merchant_access import MerchantAccess
@@ -58,14 +58,14 @@ class Distrusted(CannotRun):
         self.prepared = prepared
 
 
-ContextT = TypeVar("ContextT", GatewayContext, ServiceContext, AgentContext)
+ContextT_co = TypeVar("ContextT_co", bound=Context, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared(Generic[ContextT]):
+class Prepared(Generic[ContextT_co]):
     """A target that answers, with the fake parties around it."""
 
-    context: ContextT
+    context: ContextT_co
     name: str
     version: str
     date: str

@@ -23,7 +23,7 @@ from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.run_header import harness
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, attempt
+from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, attempt
 from gateproof.conformance.run.proof.scope import Effort, longest_first
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import SCHEMA as PROVEN
@@ -34,6 +34,7 @@ SCHEMA = "gateproof/proof/1"
 _KEPT = 2
 # Workers ignore these signals; their pipe tells them to stop.
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class Outcome(IntEnum):
@@ -73,12 +74,12 @@ class Proof:
     def outcome(self, *, whole: bool) -> Outcome:
         """A proof holds if no trial has a fault and, with `whole`, every check was seen to fail.
 
-        If the only faults are races that did not overlap, the proof is open.
+        If the only faults are checks that could not decide, the proof is open.
         """
         faults = [fault for trial in self.trials if (fault := trial.fault())]
         if not self.complete:
             return Outcome.OPEN
-        if (whole and self.unseen) or any(not fault.startswith(NO_OVERLAP) for fault in faults):
+        if (whole and self.unseen) or any(not fault.startswith(UNDECIDED) for fault in faults):
             return Outcome.FAILS
         return Outcome.OPEN if faults else Outcome.HOLDS
 
@@ -189,14 +190,13 @@ def prove(
     """
     # New interpreters: a forked process would have the state of the test runner.
     start = multiprocessing.get_context("spawn")
-    # Like -P: workers do not import modules from the current folder.
-    os.environ["PYTHONSAFEPATH"] = "1"
     trials: dict[Subject, Trial] = {}
     until, held = start.Pipe(duplex=False)
     # The temporary folder is for workers, which do not clean up when they are stopped.
     with (
         TemporaryDirectory(prefix="gateproof-prove-") as folder,
         closing(held),
+        _safe_path(),
         ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
     ):
         try:
@@ -214,6 +214,20 @@ def prove(
             pool.shutdown(cancel_futures=True)
             raise
     return [trials[subject] for subject in all_subjects]
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """As -P: no file in the caller's folder is taken for a module by a worker that starts in the block."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.runs import NO_OVERLAP, UNDECLARED, Trial
+from gateproof.conformance.run.proof.runs import UNDECIDED, UNDECLARED, Trial
 from gateproof.conformance.run.proof.scope import Effort
 
 
@@ -39,7 +39,7 @@ def trials_of(
         if subject is not None and each.get("sources") != digests.of(subject):
             continue
         trial = _trial(subject, each) if subject is not None else None
-        if each["fault"].startswith(NO_OVERLAP):
+        if each["fault"].startswith(UNDECIDED):
             # No result: the trial is repeated.
             continue
         # A fault is not tried again, because it could be repeated until it passes. An undeclared rule may

@@ -25,10 +25,12 @@ from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
 # Far below the merchant's limit, above which it discards records that checks need.
 _MOST_MINTED = 20_000
 _JUDGED = ("spec", "entailed", "rfc")
-# The start of the fault text for a defect that failed an undeclared rule, and for a trial without a result
-# because a race did not overlap.
+# The start of the fault text for a defect that failed an undeclared rule, and for a trial without a result:
+# a race did not overlap, or times could not be compared.
 UNDECLARED = "undeclared"
 NO_OVERLAP = "a race did not overlap"
+TIMES_UNCLEAR = "times were unclear"
+UNDECIDED = (NO_OVERLAP, TIMES_UNCLEAR)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +49,7 @@ class Trial:
     said: Mapping[str, str] = field(default_factory=dict)
     # Checks whose races did not overlap often enough.
     no_overlap: tuple[str, ...] = ()
+    times_unclear: tuple[str, ...] = ()
 
     def fault(self) -> str:
         """Why the trial does not have the expected result; empty if it has."""
@@ -55,7 +58,8 @@ class Trial:
         if self.broken:
             return f"the harness broke in {', '.join(self.broken)}; first: {next(iter(self.broken.values()))}"
         right = self.subject.rules[0] if self.subject.kind == "defect" else None
-        undecided = any(check_id.startswith(f"{right}/") for check_id in self.no_overlap)
+        in_vain = (*self.no_overlap, *self.times_unclear)
+        undecided = any(check_id.startswith(f"{right}/") for check_id in in_vain)
         if right is not None and right not in self.failed and not undecided:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             return f"not caught by {right}{seen}" + "".join(
@@ -67,6 +71,8 @@ class Trial:
             return f"{what}: {', '.join(undeclared)}" + (f"; {why}" if why else "")
         if self.no_overlap:
             return f"{NO_OVERLAP}: {', '.join(self.no_overlap)}"
+        if self.times_unclear:
+            return f"{TIMES_UNCLEAR}: {', '.join(self.times_unclear)}"
         if self.subject.kind == "variant" and self.untested:
             return "left untested: " + "; ".join(f"{rule}: {why}" for rule, why in self.untested.items())
         return ""
@@ -173,10 +179,13 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         reason=result.reason,
         duration_s=float(result.run["duration_s"]),
         said={rule.id: said for rule in result.rules if (said := _first_of(rule))},
-        no_overlap=tuple(
-            check.id for rule in result.rules for check in rule.checks if check.reason is Reason.NO_OVERLAP
-        ),
+        no_overlap=_checks_by(result, Reason.NO_OVERLAP),
+        times_unclear=_checks_by(result, Reason.TIMES_UNCLEAR),
     )
+
+
+def _checks_by(result: RunResult, reason: Reason) -> tuple[str, ...]:
+    return tuple(check.id for rule in result.rules for check in rule.checks if check.reason is reason)
 
 
 def _first_of(rule: RuleResult) -> str:

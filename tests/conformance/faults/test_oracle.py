@@ -23,7 +23,7 @@ def answer(status: int | None, body: bytes = b"{}") -> Exchange:
 def due(*journal: JournalEntry, since: int = 0, moves_clock: bool = True) -> failure_oracle.Due:
     alone = SimpleNamespace(
         asked=lambda *grants: [entry for entry in journal if entry.grant in grants],
-        world=SimpleNamespace(moves_clock=lambda: moves_clock),
+        world=SimpleNamespace(clock=SimpleNamespace(can_move=lambda: moves_clock)),
     )
     nobody = cast("Any", None)
     return failure_oracle.Due(

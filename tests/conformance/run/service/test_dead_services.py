@@ -18,7 +18,7 @@ import pytest
 
 from gateproof.conformance.kit.ports import free_ports
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from dead_answers import DEAD, Say, after_first_contact, always, checks, close, reset, serving
 
 TARGET = """

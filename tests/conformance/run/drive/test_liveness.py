@@ -12,7 +12,7 @@ import pytest
 from gateproof.conformance.run.drive import liveness
 from gateproof.conformance.targets.file import load
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from dead_answers import DEAD, always, serving
 
 TARGET = """

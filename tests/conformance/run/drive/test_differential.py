@@ -33,7 +33,7 @@ from gateproof.reports.record import FILE
 from gateproof.reports.signing import signing_key
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
-BROKEN = Path(__file__).resolve().parents[2] / "broken_gateway.py"
+BROKEN = Path(__file__).resolve().parents[3] / "broken_gateway.py"
 DEFECTS = "aud-as-a-string+tokens-may-be-cached+merchant-token-beside-the-agents+proxy-token-type-mac"
 BREAKING = ("DISC-01", "REG-01", "REDEEM-0[12]")
 ONE = ("REDEEM-02",)

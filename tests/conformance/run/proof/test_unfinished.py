@@ -58,9 +58,12 @@ def test_what_is_another_by_now_is_tried_again(tmp_path: Path) -> None:
     assert resumed(stored(tmp_path, before, trial(second)))[0] == [second.name]
 
 
-def test_race_that_did_not_overlap_is_tried_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "fault", ["a race did not overlap: CODE-10/x", "times were unclear: ROBUST-03/x"], ids=["race", "times"]
+)
+def test_trial_that_decided_nothing_is_tried_again(tmp_path: Path, fault: str) -> None:
     first, second = SUBJECTS
-    in_vain = trial(first, fault="a race did not overlap: CODE-10/x")
+    in_vain = trial(first, fault=fault)
 
     assert resumed(stored(tmp_path, in_vain, trial(second)))[0] == [second.name]
 

@@ -10,7 +10,7 @@ import pytest
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.proof import Outcome, Proof
-from gateproof.conformance.run.proof.runs import NO_OVERLAP, Trial, trial_of
+from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, trial_of
 from gateproof.conformance.run.proof.scope import Effort
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -67,6 +67,10 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
         ),
         (trial("a", "REG-01", no_overlap=["REG-01/x"]), "a race did not overlap: REG-01/x"),
         (
+            replace(trial("a", "ROBUST-03"), times_unclear=("ROBUST-03/x",)),
+            "times were unclear: ROBUST-03/x",
+        ),
+        (
             trial("a", "REG-01", failed=["REG-01"], no_overlap=["REG-01/x"]),
             "a race did not overlap: REG-01/x",
         ),
@@ -83,7 +87,7 @@ def proof(*trials: Trial, complete: bool = True) -> Proof:
 )
 def test_fault_of_a_trial(tried: Trial, fault: str) -> None:
     assert tried.fault() == fault
-    open_ = fault.startswith(NO_OVERLAP)
+    open_ = fault.startswith(UNDECIDED)
     outcome = Outcome.OPEN if open_ else Outcome.FAILS if fault else Outcome.HOLDS
     assert proof(tried).outcome(whole=False) is outcome
 

@@ -16,7 +16,7 @@ import pytest
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from dead_answers import DEAD, Say, after_first_contact, always, checks, close, reset, serving
 
 TARGET = """

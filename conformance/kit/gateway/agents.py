@@ -1,0 +1,54 @@
+"""Agents that register at the gateway."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.parties import Agent
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire.exchange import Exchange
+
+AGENT_DOMAIN = "agent.example"
+AGENT_NAME = "Gateproof test agent"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Agents:
+    """Registers agents; that a good registration works is a `require`."""
+
+    gateway: Gateway
+
+    def metadata(
+        self, *, redirect_uris: Iterable[str] = (CALLBACK,), auth_method: str = "client_secret_post"
+    ) -> dict[str, Any]:
+        """A good registration."""
+        return agent_wire.agent_metadata(
+            name=AGENT_NAME, redirect_uris=redirect_uris, auth_method=auth_method
+        )
+
+    def new(self, *redirect_uris: str) -> Agent:
+        """An agent that has just registered."""
+        return self.of(self.gateway.register(self.metadata(redirect_uris=redirect_uris or (CALLBACK,))))
+
+    def new_if_accepted(self, *redirect_uris: str) -> Agent:
+        """An agent with redirect URIs that a gateway need not accept, HTTPS as they are."""
+        registered = self.gateway.register(self.metadata(redirect_uris=redirect_uris))
+        if registered.status in range(400, 500):
+            raise LeftOut(f"the gateway does not accept the redirect URIs {', '.join(redirect_uris)}")
+        return self.of(registered)
+
+    def of(self, registered: Exchange) -> Agent:
+        """The agent that a registration gave."""
+        require(registered).status(200, 201)
+        sent = json.loads(registered.request.body)["redirect_uris"]
+        client_secret = require.text(registered.member("client_secret"), "client_secret of the registration")
+        return Agent(
+            client_id=require.text(registered.member("client_id"), "client_id of the registration"),
+            client_secret=self.gateway.keyring.secret("client_secret", client_secret),
+            redirect_uris=tuple(sent),
+        )

@@ -1,0 +1,80 @@
+"""An operator's backend: it gets Proxy tokens, redeems, and uses the merchant tokens that come of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.merchant_backoff import Backoff
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
+from gateproof.conformance.suite.claims import require
+from gateproof.conformance.suite.parties import Grant, Project
+from gateproof.conformance.wire import backend as backend_wire
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+
+# Provisioning may go on in the background for this long after a sign-in.
+PROVISIONING_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backend:
+    """Redeems as an operator's backend does; the name of each method says what it waits for."""
+
+    gateway: Gateway
+    standing: WorkerState
+    home: Callable[[], Project]
+    sign_in_again: Callable[[Grant], Grant]
+    merchant_api: str | None
+
+    def proxy_token(self, project: Project | None = None) -> Secret:
+        """A Proxy token of the Project's Proxy client."""
+        answer = require(self.gateway.proxy_token((project or self.home()).proxy_client)).status(200)
+        token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
+        return self.gateway.keyring.secret("proxy_token", token)
+
+    def redeem_once_provisioned(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
+        """A redemption; a status of `not_yet` is asked again while provisioning may still be going on."""
+        deadline = time.monotonic() + self.standing.patience_s(PROVISIONING_S)
+        while True:
+            answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+            if answer.status not in not_yet or time.monotonic() > deadline:
+                self.standing.note(answer, in_vain=answer.status in not_yet)
+                return answer
+            time.sleep(0.25)
+
+    def require_redeemed(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
+        """A redemption to build on."""
+        return require(self.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)).status(200)
+
+    def redeem_after_backoff(
+        self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
+    ) -> Exchange:
+        """A redemption of which no trouble that the merchant had before is the reason.
+
+        A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
+        then the user signs in once more.
+        """
+        sparing = Backoff(self.standing)
+        answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
+        while answer.status != 200 and not sparing.is_over(answer):
+            time.sleep(1)
+            grant = self.sign_in_again(grant)
+            answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
+        return answer
+
+    def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
+        answer = self.require_redeemed(grant, proxy_token)
+        token = require.text(answer.member("access_token"), "access_token of the redemption")
+        return self.gateway.keyring.secret("merchant_access_token", token)
+
+    def orders(self, merchant_token: Secret) -> Exchange:
+        """The merchant API's answer to the token."""
+        request = backend_wire.merchant_orders(self.merchant_api or "", merchant_token)
+        return self.gateway.wire.send("merchant API", request)

@@ -1,0 +1,88 @@
+"""Projects and Resources for one check, with their names known to its reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateproof.conformance.kit.gateway.project_pool import SCOPES, ProjectPool
+from gateproof.conformance.suite.claims import Unavailable
+from gateproof.conformance.suite.parties import Agent, Project, Resource
+from gateproof.conformance.targets import actions
+from gateproof.conformance.targets.connect import control_for
+from gateproof.conformance.targets.control import ControlPlane
+from gateproof.conformance.targets.model import AgentPolicy
+from gateproof.conformance.wire.keyring import Keyring
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Projects:
+    """Takes Projects and Resources from the pool, and changes those that the run has made."""
+
+    pool: ProjectPool
+    keyring: Keyring
+    control: ControlPlane | None
+
+    def home(self) -> Project:
+        """A Project that is shared by checks that do not change it."""
+        return self._named(self.pool.home())
+
+    def another(self) -> Project:
+        """A Project that no part of this check has met yet; others may share it."""
+        return self._named(self.pool.another())
+
+    def new(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
+        """A Project that the run makes for this check alone."""
+        return self._named(self.pool.new(agent_policy))
+
+    def own_or_home(self) -> Project:
+        """A Project for this check alone where the run makes Projects, and home elsewhere."""
+        try:
+            return self.new()
+        except Unavailable:
+            return self.home()
+
+    def holding_resource(self) -> Resource:
+        """A Resource whose Project holds agents; the agents that are to meet it register after this."""
+        resource = self.pool.holding()
+        self._name(resource)
+        return resource
+
+    def approve_agent(self, agent: Agent, resource: Resource) -> None:
+        """An operator lets a Pending agent into the Project of the Resource."""
+        actions.approve_agent(
+            control_for(self.control, "approve_agent"), resource.project_id, agent.client_id
+        )
+
+    def set_agent_policy(self, project: Project, agent_policy: AgentPolicy) -> None:
+        """Changes a Project that the run has made, and no other: every check to come would meet it."""
+        if not self.pool.is_own(project.id):
+            raise Unavailable("control:create_project", "needs a Project that the run itself has made")
+        actions.set_agent_policy(control_for(self.control, "set_agent_policy"), project.id, agent_policy)
+
+    def two_resources(self) -> tuple[Resource, Resource]:
+        home, other = self.home().resource, self.pool.second_resource()
+        self._name(other)
+        return home, other
+
+    def resource(
+        self,
+        *,
+        indicator: str,
+        scopes: tuple[str, ...] = SCOPES,
+        project: Project | None = None,
+        token_endpoint: str | None = None,
+    ) -> Resource:
+        """A Resource with this indicator, as it is written, at home or in the Project named."""
+        resource = self.pool.resource(indicator, project, scopes=scopes, token_endpoint=token_endpoint)
+        self._name(resource)
+        return resource
+
+    def _named(self, project: Project) -> Project:
+        self.keyring.public(project.id, project.proxy_client.id)
+        self.keyring.add(project.proxy_client.secret)
+        self._name(project.resource)
+        return project
+
+    def _name(self, resource: Resource) -> None:
+        named = (resource.id, resource.indicator, resource.jwks_uri, resource.merchant_client_id or "")
+        self.keyring.public(*named)

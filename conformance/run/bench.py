@@ -1,0 +1,75 @@
+"""What the benches of the three roles have in common: a bench is where a worker carries out checks."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.redacted_view import mention
+from gateproof.conformance.wire.redacted_view import show as show_in_full
+from gateproof.reports.exchanges import Shown
+from gateproof.reports.redaction import Redactor
+
+
+class Bench(ABC):
+    """One worker's workplace: what stays from check to check, and the record of the check that is running."""
+
+    context: Context
+
+    @abstractmethod
+    def begin(self, check_id: str) -> None:
+        """A new check: the record of the last one is over."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Ends what the bench has started."""
+
+    @abstractmethod
+    def exchanges(self) -> Sequence[Exchange]:
+        """What the check that is running has sent and received."""
+
+    @abstractmethod
+    def redactor(self) -> Redactor:
+        """What hides the secrets of the check that is running."""
+
+    @abstractmethod
+    def survey(self) -> Survey:
+        """What came of the search for secrets in all that this worker has received."""
+
+    def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
+        """The exchanges of the check, as they may be shown: in full, or just that they were."""
+        if not self.context.shows_exchanges:
+            return ()
+        show = show_in_full if in_full else mention
+        return tuple(show(exchange, redactor) for exchange in self.exchanges())
+
+    def place_of(self, exchange: Exchange, /) -> int | None:
+        """Where the exchange stands among those that are shown."""
+        return next((place for place, each in enumerate(self.exchanges()) if each is exchange), None)
+
+    def scenario(self) -> str:
+        """What was done to a target that sends requests itself, such as an agent.
+
+        It is empty for a gateway and a service: to repeat a check, it is enough to send its requests again.
+        """
+        return ""
+
+
+class SendingBench(Bench):
+    """A bench whose checks send requests themselves, to a target that answers: a gateway or a service."""
+
+    def __init__(self) -> None:
+        self._sent: list[Exchange] = []
+
+    def exchanges(self) -> Sequence[Exchange]:
+        return self._sent
+
+    def forget(self) -> None:
+        """Drops the exchanges of this check so far; they are searched for secrets all the same."""
+        self._sent.clear()
+
+    def _record(self, exchange: Exchange) -> None:
+        self._sent.append(exchange)
