@@ -123,6 +123,8 @@ class Agent:
             attempt = policies.fresh_attempt(policies.octets)
             parameters = policies.authorization_parameters(self._settings, client, attempt)
             url = policies.authorization_url(endpoints, parameters)
+            if not policies.may_open(url):
+                raise Failed("the address of the authorization is not https, and is not opened")
             self._tell("authorization", {"url": url, "attempt": attempt})
             is_done = policies.open_browser(self._settings.browser, url, self._say)
             query = callback.next(is_done, policies.user_patience_s)

@@ -44,6 +44,7 @@ class Policies:
         authorization.authorization_parameters
     )
     authorization_url: Callable[[Endpoints, Mapping[str, str]], str] = authorization.authorization_url
+    may_open: Callable[[str], bool] = authorization.may_open
     open_browser: Callable[[str | None, str, Callable[[str], None]], Callable[[], bool]] = open_browser
     is_ours: Callable[[Query, Attempt], bool] = authorization.is_ours
     code_in: Callable[[Query, Endpoints], str] = authorization.code_in

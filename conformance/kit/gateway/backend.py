@@ -11,12 +11,10 @@ from gateproof.conformance.kit.gateway.merchant_backoff import Backoff
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import Grant, Project
+from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-
-# Provisioning may go on in the background for this long after a sign-in.
-PROVISIONING_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,6 +52,11 @@ def authorization_url(endpoints: Endpoints, parameters: Mapping[str, str]) -> st
     return with_query(endpoints.authorization, parameters)
 
 
+def may_open(url: str) -> bool:
+    """The user signs in over TLS; what has another scheme is for another program than a browser."""
+    return url.lower().startswith("https://")
+
+
 def is_ours(query: Query, attempt: Attempt) -> bool:
     """True if the redirect has exactly one state, and it is the one that was sent."""
     states = query.get("state", ())

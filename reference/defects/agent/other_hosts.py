@@ -208,16 +208,18 @@ DEFECTS = (
         **exchanges_on_one_host(),
     ),
     defect(
-        "http-where-the-server-has-none-better (AGENT-13): An authorization server in plain HTTP may have "
-        "its endpoints there.",
+        "http-where-the-server-has-none-better (AGENT-13 AGENT-19): An authorization server in plain HTTP "
+        "may have its endpoints there.",
         endpoints=as_its_server,
         may_ask=lambda _: True,
+        may_open=lambda _: True,
     ),
     defect(
-        "http-where-the-server-has-none-better-by-hand (AGENT-13): The same, with an address that is "
-        "printed and not opened.",
+        "http-where-the-server-has-none-better-by-hand (AGENT-13 AGENT-19): The same, with an address that "
+        "is printed and not opened.",
         endpoints=as_its_server,
         may_ask=lambda _: True,
+        may_open=lambda _: True,
         open_browser=lambda _command, url, say: open_browser(None, url, say),
     ),
     defect(

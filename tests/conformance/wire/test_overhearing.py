@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gateproof.conformance.wire.exchange import Request
-from gateproof.conformance.wire.partial_read import overheard
+from gateproof.conformance.wire.partial_read import read_while
 from gateproof.conformance.wire.route import Place, origin
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -41,7 +41,7 @@ def saying(first: bytes, later: bytes) -> Iterator[tuple[str, threading.Event]]:
 def test_what_comes_during_and_after_is_kept() -> None:
     with saying(HEAD + b"5\r\n: a\n\n\r\n", b"5\r\n: b\n\n\r\n") as (url, tell):
         place = Place(origins=frozenset({origin(url)}))
-        answer = overheard(place, Request(method="GET", url=url), tell.set)
+        answer = read_while(place, Request(method="GET", url=url), tell.set)
 
     assert answer is not None
     assert (answer.status, answer.body) == (200, b": a\n\n: b\n\n")
@@ -52,4 +52,4 @@ def test_what_is_no_answer_is_none() -> None:
     with saying(b"", b"hello\r\n\r\n") as (url, tell):
         place = Place(origins=frozenset({origin(url)}))
 
-        assert overheard(place, Request(method="GET", url=url), tell.set) is None
+        assert read_while(place, Request(method="GET", url=url), tell.set) is None

@@ -11,7 +11,7 @@ import pytest
 
 from gateproof.reports.files import rendered, write_reports
 from gateproof.reports.formats import DEFAULT, FORMATS, render
-from gateproof.reports.repeats import paths
+from gateproof.reports.replay_files import paths
 from gateproof.reports.verdicts import RunResult
 
 

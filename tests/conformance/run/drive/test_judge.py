@@ -17,6 +17,7 @@ from gateproof.conformance.suite.claims import (
     LeftOut,
     NeverFired,
     NoOverlap,
+    NotApplicable,
     TimesUnclear,
     Unavailable,
     attach,
@@ -157,6 +158,12 @@ def test_every_exception_has_its_meaning(error: Exception, reason: Reason, block
     expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
     assert (result.verdict, result.reason, result.blocking) == (expected, reason, blocking)
     assert result.message
+
+
+def test_rule_of_another_kind_of_target_is_not_applicable() -> None:
+    result = judged(raising(NotApplicable("no MCP tool")))
+    assert (result.verdict, result.reason) == (Verdict.NOT_APPLICABLE, Reason.LEFT_OUT)
+    assert result.message == "no MCP tool"
 
 
 def test_unmet_need_of_a_check_leaves_it_out_without_running_it() -> None:

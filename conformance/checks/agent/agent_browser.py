@@ -1,0 +1,128 @@
+"""Which addresses an agent opens in its user's browser, and by what means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, ended, works
+from gateproof.conformance.kit.agent.launch import Run
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.wire.route import parts_of
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+# Plain HTTP is on another host than this machine: some clients exempt the machine's own.
+_PLAIN = "http://gateway.example/authorize"
+NOT_HTTPS: Mapping[str, str] = {
+    "plain HTTP": _PLAIN,
+    "a script": "javascript:alert(1)//authorize",
+    "a file": "file:///gateproof/authorize",
+    "data": "data:text/html,authorize",
+    "a scheme of an application": "gateproof-agent://gateway.example/authorize",
+    "a scheme that begins alike": "httpsx://gateway.example/authorize",
+    "https in the text alone": "javascript://https://gateway.example/authorize",
+    "no scheme": "//gateway.example/authorize",
+    "an option": "--gateproof",
+}
+# What a shell makes of an address in which this stands, be it quoted or not. A space would end the address.
+SHELL: Mapping[str, str] = {
+    "command substitution": "$({})",
+    "backquotes": "`{}`",
+    "a double quote": '";{};"',
+    "a single quote": "';{};'",
+    "semicolons": ";{};",
+    "pipes": "|{}|",
+}
+
+
+@check("AGENT-19", cases=tuple(NOT_HTTPS))
+def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
+    """Whatever the document has for an authorization endpoint, the browser is run with https alone."""
+    _opens_its_browser(agents)
+    install = agents.install()
+    _names(install, case)
+    run = ended(install.launch(f"a run with an authorization endpoint that is {_said(case)}"))
+    require.that(
+        bool(run.calls(Endpoint.DISCOVERY)),
+        run.what,
+        expected="an agent that reads the discovery document",
+        got="none that does",
+    )
+
+    _has_opened_https_alone(run)
+
+
+@check("AGENT-19")
+def endpoint_that_is_no_more_https_is_not_opened(agents: Agents) -> None:
+    """An install that has had tokens is led to an endpoint in plain HTTP."""
+    _opens_its_browser(agents)
+    install = agents.install()
+    works(install.launch("a run that gets tokens"))
+    end_tokens(install.world)
+    _names(install, "plain HTTP")
+    run = ended(install.launch("a later run with an authorization endpoint that is plain HTTP"))
+    if not run.calls(Endpoint.DISCOVERY):
+        raise LeftOut("the agent keeps what the document said, and does not read it again")
+
+    _has_opened_https_alone(run)
+
+
+@check("AGENT-19", cases=tuple(SHELL))
+def address_is_no_command(agents: Agents, case: str) -> None:
+    """Characters that mean something to a shell stand in path and query of the authorization endpoint.
+
+    An agent may open that address, encode it or refuse it. Nothing in it is run.
+    """
+    _opens_its_browser(agents)
+    install = agents.install()
+    ran = install.folder / "ran-by-a-shell"
+    command = SHELL[case].format(f"touch$IFS{ran}")
+    endpoint = f"{install.world.desk.site.authorization_endpoint}/{command}?from={command}"
+    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members={"authorization_endpoint": endpoint}))
+    run = ended(install.launch(f"a run with {case} in the authorization endpoint"))
+    require.that(
+        bool(run.calls(Endpoint.DISCOVERY)),
+        run.what,
+        expected="an agent that reads the discovery document",
+        got="none that does",
+    )
+
+    observe(opened=bool(_opened(run)))
+    expect.that(
+        not ran.exists(),
+        f"{case} in the authorization endpoint",
+        expected="an address that is opened or refused",
+        got="a command that was run",
+    )
+
+
+def _opens_its_browser(agents: Agents) -> None:
+    """The twin: the normal run opens the https address that the document names."""
+    run = works(agents.normal())
+    if not _opened(run):
+        raise LeftOut("the agent opens no browser: its user types the address that it prints")
+    _has_opened_https_alone(run)
+
+
+def _names(install: Install, case: str) -> None:
+    members = {"authorization_endpoint": NOT_HTTPS[case]}
+    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=members))
+
+
+def _has_opened_https_alone(run: Run) -> None:
+    schemes = [parts_of(url.strip()).scheme.lower() for url in _opened(run)]
+    others = [scheme or "none" for scheme in schemes if scheme != "https"]
+    expect.that(
+        not others,
+        "the scheme of an address that was opened in the browser",
+        expected="https",
+        got=", ".join(dict.fromkeys(others)),
+    )
+
+
+def _opened(run: Run) -> list[str]:
+    return [*(visit.url for visit in run.visits if visit.how == "opened"), *run.others]
+
+
+def _said(case: str) -> str:
+    return f"given as {case}" if case in {"no scheme", "https in the text alone"} else case
