@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateproof.conformance.histories.merchant_journal import Ear
-from gateproof.conformance.histories.observation import CRASHED, Heard, Seen, status_word
+from gateproof.conformance.histories.merchant_journal import JournalReader
+from gateproof.conformance.histories.observation import CRASHED, MerchantCall, Seen, status_word
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
@@ -55,12 +55,12 @@ class Impossible(Exception):
 
 
 @dataclass(kw_only=True, slots=True)
-class Player:
+class Driver:
     """Executes one history; the clock moves `beyond_s` past the `life_s` of a merchant token."""
 
     world: World
     users: tuple[User, ...]
-    ear: Ear | None
+    journal_reader: JournalReader | None
     life_s: float
     beyond_s: float
     # How long to wait for background provisioning.
@@ -94,7 +94,7 @@ class Player:
 
     def _direct(self, step: Step) -> Seen:
         """Steps of the operator, the merchant or the clock: they succeed, or the run fails."""
-        heard: tuple[Heard, ...] = ()
+        heard: tuple[MerchantCall, ...] = ()
         match step:
             case NewProject():
                 self._new_project(step)
@@ -120,8 +120,8 @@ class Player:
 
     def forward(self, seconds: float) -> None:
         self.world.clock.advance(seconds)
-        if self.ear is not None:
-            self.ear.moved(self.world.clock.offset_s)
+        if self.journal_reader is not None:
+            self.journal_reader.moved(self.world.clock.offset_s)
 
     def _new_project(self, step: NewProject) -> None:
         world = self.world
@@ -133,8 +133,8 @@ class Player:
             project = world.projects.home()
         self._projects.append(project)
         self._clients.append(project.proxy_client)
-        if self.ear is not None:
-            self.ear.attend(project.resource)
+        if self.journal_reader is not None:
+            self.journal_reader.attend(project.resource)
             # In a Project of the run, one script for all users is enough.
             own = self.world.projects.pool.is_own(project.id)
             for login in (None,) if own else [user.login for user in self.users]:
@@ -145,9 +145,9 @@ class Player:
         self._directed(self._projects[step.project], login=self.users[step.user].login, **script)
 
     def _directed(self, project: Project, **script: Any) -> None:
-        if self.ear is None:
+        if self.journal_reader is None:
             raise Impossible("the merchant is not scripted")
-        self.ear.merchant.script(project.resource.merchant_client_id or "", **script)
+        self.journal_reader.merchant.script(project.resource.merchant_client_id or "", **script)
 
     def _register(self) -> Seen:
         answer = _answered(self.world.gateway.register(self.world.agents.metadata()))
@@ -180,11 +180,11 @@ class Player:
         until = begun + (world.code_lifetime_s or CODE_LIFE_S)
         return self._seen(came, _said(came, visit), heard, until=until)
 
-    def _await_provisioning(self, step: Authorize) -> tuple[Heard, ...]:
+    def _await_provisioning(self, step: Authorize) -> tuple[MerchantCall, ...]:
         """The merchant calls until the one for this user came, or the time is over."""
         deadline = time.monotonic() + (self.patience_s if self.asks_always else 0.3)
         heard = self._listen()
-        while not _provisioned(heard, step) and self.ear is not None:
+        while not _provisioned(heard, step) and self.journal_reader is not None:
             if time.monotonic() > deadline:
                 self.asks_always = False
                 break
@@ -228,18 +228,18 @@ class Player:
         answer = _answered(self.world.gateway.redeem(bearer, token, resource.indicator))
         heard = self._listen()
         said, given, merchant_token = answer.outcome(), answer.member("access_token"), None
-        if answer.status == 200 and self.ear is not None:
-            merchant_token = self.ear.about(str(given), person, resource)
+        if answer.status == 200 and self.journal_reader is not None:
+            merchant_token = self.journal_reader.about(str(given), person, resource)
             if not merchant_token.owned:
                 said += " with a merchant token that is not this user's at this Resource"
             elif self.now() > merchant_token.until:
                 said += " with a merchant token that has expired"
         return self._seen(status_word(answer.status), said, heard, token=merchant_token)
 
-    def _listen(self) -> tuple[Heard, ...]:
-        return self.ear.listen() if self.ear is not None else ()
+    def _listen(self) -> tuple[MerchantCall, ...]:
+        return self.journal_reader.listen() if self.journal_reader is not None else ()
 
-    def _seen(self, came: str, said: str, heard: tuple[Heard, ...] = (), **more: Any) -> Seen:
+    def _seen(self, came: str, said: str, heard: tuple[MerchantCall, ...] = (), **more: Any) -> Seen:
         return Seen(came=came, said=said, at=self.now(), heard=heard, **more)
 
 
@@ -263,7 +263,7 @@ def _said(came: str, visit: Visit) -> str:
     return "no code" if came == "no code" else "a code"
 
 
-def _provisioned(heard: tuple[Heard, ...], step: Authorize) -> bool:
+def _provisioned(heard: tuple[MerchantCall, ...], step: Authorize) -> bool:
     return any(
         each.grant == "provisioning" and (each.project, each.user) == (step.project, step.user)
         for each in heard

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from gateproof.conformance.histories.capabilities import TROUBLED, Offer, less, narrowed, seeded
-from gateproof.conformance.histories.driver import Impossible, Player
-from gateproof.conformance.histories.merchant_journal import Ear
+from gateproof.conformance.histories.driver import Driver, Impossible
+from gateproof.conformance.histories.merchant_journal import JournalReader
 from gateproof.conformance.histories.planning import Memory
 from gateproof.conformance.histories.shrinking import shortest
-from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.state import State, TargetFacts
 from gateproof.conformance.histories.step_loop import Play, Surprise, play_random, repeat
 from gateproof.conformance.histories.steps import (
     AskProxyToken,
@@ -108,7 +108,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
             continue
         rows.update(play.rows)
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
-        setting = replace(setting, offer=left, asks_always=play.player.asks_always)
+        setting = replace(setting, offer=left, asks_always=play.driver.asks_always)
     if surprise is None and unjudged:
         _tell(rows, played)
         raise unjudged[0]
@@ -220,24 +220,26 @@ def _stored(replay: Mapping[str, Any]) -> History:
 
 def _begin(world: World, setting: Setting, patience_s: float) -> Play:
     """Starts a history with its own users and Project."""
-    users, ear = _users(world, setting.offer), None
+    users, journal_reader = _users(world, setting.offer), None
     if setting.hears and world.merchant is not None:
-        ear = Ear(merchant=world.merchant, users=users, life_s=setting.life_s, federated=setting.federated)
-        ear.moved(world.clock.offset_s)
-    player = Player(
+        journal_reader = JournalReader(
+            merchant=world.merchant, users=users, life_s=setting.life_s, federated=setting.federated
+        )
+        journal_reader.moved(world.clock.offset_s)
+    driver = Driver(
         world=world,
         users=users,
-        ear=ear,
+        journal_reader=journal_reader,
         life_s=setting.life_s,
         beyond_s=setting.beyond_s,
         patience_s=patience_s,
         asks_always=setting.asks_always,
     )
-    ground = Ground(hears=ear is not None, life_s=setting.life_s)
+    facts = TargetFacts(hears=journal_reader is not None, life_s=setting.life_s)
     # Merchant errors of an earlier or parallel history may still affect this one: all use the same host.
-    standing = world.standing
-    troubled = standing.in_company or time.monotonic() < standing.troubled_at + BREAKER_S
-    return Play(player=player, state=State(ground=ground, troubled=troubled), standing=world.standing)
+    worker_state = world.worker_state
+    troubled = worker_state.in_company or time.monotonic() < worker_state.troubled_at + BREAKER_S
+    return Play(driver=driver, state=State(facts=facts, troubled=troubled), worker_state=world.worker_state)
 
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:

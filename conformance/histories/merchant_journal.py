@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from gateproof.conformance.histories.observation import Heard, MerchantToken, Result
+from gateproof.conformance.histories.observation import MerchantCall, MerchantToken, Result
 from gateproof.conformance.kit.gateway.merchant_recovery import SIGN_IN_GRANT
 from gateproof.conformance.suite.parties import Resource, User
 from gateproof.fakes.merchant.admin import MerchantAdmin
@@ -24,7 +24,7 @@ _ROUNDED_S = 2.0
 
 
 @dataclass(kw_only=True, slots=True)
-class Ear:
+class JournalReader:
     """Reads the merchant's journal for the Resources and users of one history.
 
     `federated`: the gateway gets merchant tokens with the sign-in grant, and sends no separate grant.
@@ -49,7 +49,7 @@ class Ear:
         """Records how far the gateway's clock is ahead of the wall clock from now on."""
         self._moves.append((time.time(), offset_s))
 
-    def listen(self) -> tuple[Heard, ...]:
+    def listen(self) -> tuple[MerchantCall, ...]:
         """The calls since the last time."""
         found = []
         for project, client_id in enumerate(self._resources):
@@ -62,12 +62,12 @@ class Ear:
                     found.append(heard)
         return tuple(found)
 
-    def _meaning(self, entry: JournalEntry, project: int) -> Heard | None:
+    def _meaning(self, entry: JournalEntry, project: int) -> MerchantCall | None:
         user = next((place for place, user in enumerate(self.users) if user.login == entry.login), None)
         provisions = (SIGN_IN_GRANT,) if self.federated else _PROVISIONS
         if user is None or entry.grant not in {REFRESH, *provisions}:
             return None
-        return Heard(
+        return MerchantCall(
             grant="refresh" if entry.grant == REFRESH else "provisioning",
             result=_result(entry),
             project=project,

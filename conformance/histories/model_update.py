@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from gateproof.conformance.histories.observation import TROUBLE, Heard, Seen
+from gateproof.conformance.histories.observation import TROUBLE, MerchantCall, Seen
 from gateproof.conformance.histories.state import About, State, key_of
 from gateproof.conformance.histories.steps import Manner
 from gateproof.conformance.histories.vault import Entries, Entry, Vault, after
@@ -25,7 +25,7 @@ def overheard(state: State, seen: Seen, about: About | None = None, *, certain: 
         change = partial(
             _changed,
             heard=heard,
-            life_s=state.ground.life_s,
+            life_s=state.facts.life_s,
             refreshable=state.manner(heard.project, heard.user) not in UNREFRESHABLE,
             sure=own and (certain or heard.grant == "refresh"),
         )
@@ -35,13 +35,15 @@ def overheard(state: State, seen: Seen, about: About | None = None, *, certain: 
     return state
 
 
-def _everywhere(vault: Vault, heard: Heard, about: About | None, change: Callable[[Entry], Entries]) -> Vault:
+def _everywhere(
+    vault: Vault, heard: MerchantCall, about: About | None, change: Callable[[Entry], Entries]
+) -> Vault:
     keys = [key_of(vault, about)] if about is not None else vault.keys_of(heard.project, heard.user)
     for key in keys:
         vault = vault.change(key, change)
     return vault
 
 
-def _changed(entry: Entry, *, heard: Heard, life_s: float, refreshable: bool, sure: bool) -> Entries:
+def _changed(entry: Entry, *, heard: MerchantCall, life_s: float, refreshable: bool, sure: bool) -> Entries:
     then = after(entry, heard, life_s, refreshable=refreshable)
     return then if sure else then | {entry}

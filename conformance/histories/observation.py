@@ -19,7 +19,7 @@ CRASHED = "crash"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Heard:
+class MerchantCall:
     """One token request that reached the merchant, by the gateway's clock."""
 
     grant: Literal["provisioning", "refresh"]
@@ -48,7 +48,7 @@ class Seen:
     came: str
     said: str
     at: float
-    heard: tuple[Heard, ...] = ()
+    heard: tuple[MerchantCall, ...] = ()
     # The end of the code, of the gateway access token, or of the Proxy token.
     until: float = float("inf")
     token: MerchantToken | None = None

@@ -79,9 +79,9 @@ def _provisioned_silently(state: State, step: Authorize, at: float) -> State:
     or the gateway is in a back-off, the state may be unchanged.
     """
     manner = state.manner(step.project, step.user)
-    if state.ground.hears and manner in REJECTS:
+    if state.facts.hears and manner in REJECTS:
         return state
-    new = fresh(at, state.ground.life_s, refreshable=manner not in UNREFRESHABLE)
+    new = fresh(at, state.facts.life_s, refreshable=manner not in UNREFRESHABLE)
     change = _kept_or_not if state.troubled else _kept_while_good
     return replace(
         state,

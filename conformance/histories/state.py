@@ -15,7 +15,7 @@ Standing = Literal["approved", "Pending"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ground:
+class TargetFacts:
     """Facts about the target: whether its merchant calls are visible, and token lifetimes.
 
     If they are not, every sign-in is assumed to give a permanent merchant token.
@@ -71,7 +71,7 @@ class Token:
 class State:
     """The state of a history."""
 
-    ground: Ground
+    facts: TargetFacts
     projects: tuple[AgentPolicy, ...] = ()
     # For each agent, the number of Projects at its registration.
     agents: tuple[int, ...] = ()

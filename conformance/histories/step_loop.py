@@ -10,7 +10,7 @@ from random import Random
 
 from gateproof.conformance.histories import model, planning
 from gateproof.conformance.histories.capabilities import Offer
-from gateproof.conformance.histories.driver import Impossible, Player
+from gateproof.conformance.histories.driver import Driver, Impossible
 from gateproof.conformance.histories.model import in_words
 from gateproof.conformance.histories.observation import CRASHED, TROUBLE, Seen
 from gateproof.conformance.histories.state import State
@@ -56,9 +56,9 @@ class Surprise:
 class Play:
     """A history in progress: its steps, the text about each, and the state."""
 
-    player: Player
+    driver: Driver
     state: State
-    standing: WorkerState = field(default_factory=WorkerState)
+    worker_state: WorkerState = field(default_factory=WorkerState)
     steps: list[Step] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     rows: Counter[str] = field(default_factory=Counter)
@@ -68,7 +68,7 @@ class Play:
 
     def take(self, step: Step) -> tuple[Seen, Surprise | None]:
         """Executes a step; returns its result and a violation, if there is one."""
-        seen = self.player.take(step, awaits=_awaits(self.state, step))
+        seen = self.driver.take(step, awaits=_awaits(self.state, step))
         troubled = _is_troubled(seen)
         if troubled:
             self._allow_retries()
@@ -76,7 +76,7 @@ class Play:
         again = seen
         while judged.state is None and seen.came in _NOT_YET and self._may_wait(step, again):
             time.sleep(_PAUSE_S)
-            again = self.player.take(step)
+            again = self.driver.take(step)
             if not troubled and _is_troubled(again):
                 # Only once per step: otherwise a gateway that never recovers would make this endless.
                 troubled = True
@@ -107,14 +107,14 @@ class Play:
         return seen, None
 
     def _allow_retries(self) -> None:
-        now, patience_s = time.monotonic(), self.player.patience_s
-        self.standing.note_trouble()
+        now, patience_s = time.monotonic(), self.driver.patience_s
+        self.worker_state.note_trouble()
         self._retry_until = now + min(_RETRY_S, patience_s)
         # During shrinking, waits are short.
         self._backoff_until = now + (BREAKER_S if patience_s >= _RETRY_S else patience_s)
 
     def _may_wait(self, step: Step, last: Seen) -> bool:
-        retry_until = max(self._retry_until, self.player.signed_in_at + self.player.patience_s)
+        retry_until = max(self._retry_until, self.driver.signed_in_at + self.driver.patience_s)
         if last.came in _IN_BACKOFF and not last.heard:
             retry_until = max(retry_until, self._backoff_until)
         return isinstance(step, Redeem) and time.monotonic() < retry_until
@@ -127,7 +127,7 @@ def _is_troubled(seen: Seen) -> bool:
 
 def _awaits(state: State, step: Step) -> bool:
     """True for a sign-in after which a merchant call is expected."""
-    return state.ground.hears and isinstance(step, Authorize)
+    return state.facts.hears and isinstance(step, Authorize)
 
 
 def repeat(play: Play, history: Sequence[Step]) -> Surprise | None:

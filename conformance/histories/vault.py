@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gateproof.conformance.histories.observation import Heard
+from gateproof.conformance.histories.observation import MerchantCall
 
 # Tolerance for lifetimes: they begin when the answer arrives, and are rounded to seconds.
 ROUNDED_S = 3.0
@@ -52,7 +52,7 @@ def fresh(at: float, life_s: float, *, refreshable: bool) -> Entry:
     )
 
 
-def after(entry: Entry, heard: Heard, life_s: float, *, refreshable: bool) -> Entries:
+def after(entry: Entry, heard: MerchantCall, life_s: float, *, refreshable: bool) -> Entries:
     """The possible entries after an answer of the merchant."""
     good = entry.holds == "token" and heard.at < entry.until
     match heard.grant, heard.result:

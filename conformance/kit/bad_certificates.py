@@ -13,7 +13,7 @@ NOT_YET = (datetime(2090, 1, 1, tzinfo=UTC), datetime(2091, 1, 1, tzinfo=UTC))
 OF_THE_AUTHORITY = frozenset({"expired", "not-yet-valid", "wrong-host"})
 
 
-def faces(authority: Authority, *hosts: str) -> dict[str, Certificate]:
+def bad_certificates(authority: Authority, *hosts: str) -> dict[str, Certificate]:
     """All of them, for a server at loopback and at these hosts."""
     return {
         "expired": authority.issue_dated("face-expired", *EXPIRED, *hosts),

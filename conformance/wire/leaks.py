@@ -86,7 +86,7 @@ class Windows:
         self.windows = {text[place : place + WINDOW] for place in self.places}
 
 
-class Hoard:
+class CanarySet:
     """A set of canaries that are searched for together."""
 
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
@@ -171,12 +171,12 @@ def _whole(each: Canary) -> re.Pattern[str]:
     return re.compile(whole, re.IGNORECASE)
 
 
-def search_all(hoards: Iterable[Hoard], text: str) -> list[Found]:
+def search_all(canary_sets: Iterable[CanarySet], text: str) -> list[Found]:
     """Every canary of several sets in the text, each once; the text is decoded once."""
-    hoards, found = tuple(hoards), dict[str, Found]()
+    canary_sets, found = tuple(canary_sets), dict[str, Found]()
     for windowed in map(Windows, readings(text)):
-        for hoard in hoards:
-            for each in hoard.found_in(windowed):
+        for canary_set in canary_sets:
+            for each in canary_set.found_in(windowed):
                 found.setdefault(each.value, each)
     return list(found.values())
 

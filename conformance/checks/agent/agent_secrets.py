@@ -175,9 +175,9 @@ def no_run_brings_a_credential_to_others(survey: Survey) -> None:
 
 
 def _in_the_header_alone(calls: Sequence[Heard], tokens: Sequence[str]) -> None:
-    hoard = leaks.Hoard(leaks.canary("access_token", token) for token in tokens)
+    canary_set = leaks.CanarySet(leaks.canary("access_token", token) for token in tokens)
     for each in calls:
-        elsewhere = hoard.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
+        elsewhere = canary_set.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
         expect.that(
             not elsewhere,
             "address and body of a call to the service",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Authorization
@@ -24,12 +24,12 @@ NESTED = {
 
 def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """An unused code of an agent whose previous code was exchanged successfully in the same way."""
-    there, twin = regular(world, verifier=verifier)
+    there, twin = reused_authorization(world, verifier=verifier)
     answer = there.gateway.exchange(twin)
     if answer.status != 200:
         # Too many wrong secrets may have locked the shared agent, so a new one is used.
-        world.standing.regular = None
-        there, twin = regular(world, verifier=verifier)
+        world.worker_state.reused_agent = None
+        there, twin = reused_authorization(world, verifier=verifier)
         answer = there.gateway.exchange(twin)
     require(answer).status(200)
     return there, there.code_for(there.attempt(twin.agent, verifier=verifier))

@@ -22,9 +22,9 @@ def renewed(world: World) -> Grant:
     something else, is therefore not judged: the token counts only if it redeems or names the Resource. While
     the target's clock is not moved, one token is reused for all questions.
     """
-    kept = world.standing.renewed
+    kept = world.worker_state.renewed
     if kept is None or kept.offset_s != world.clock.offset_s:
-        kept = world.standing.renewed = Renewed(grant=_fresh(world), offset_s=world.clock.offset_s)
+        kept = world.worker_state.renewed = Renewed(grant=_fresh(world), offset_s=world.clock.offset_s)
     if kept.grant is None:
         raise LeftOut(UNKNOWN)
     world.projects.home()

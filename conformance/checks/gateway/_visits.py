@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
-from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, User
@@ -27,7 +27,7 @@ def code_came(visit: Visit, what: str) -> None:
 
 def good(world: World) -> tuple[World, Attempt]:
     """A request that has just given a code, and a world whose browser received it."""
-    world, given = regular(world)
+    world, given = reused_authorization(world)
     return world, world.attempt(given.agent)
 
 
@@ -51,11 +51,11 @@ def keeps_several_sessions(world: World) -> bool:
     A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
     seen.
     """
-    if world.standing.side_by_side is None:
+    if world.worker_state.side_by_side is None:
         agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
-        world.standing.side_by_side = again == after < first
-    return world.standing.side_by_side
+        world.worker_state.side_by_side = again == after < first
+    return world.worker_state.side_by_side
 
 
 def _user_actions(browser: World, agent: Agent) -> int:

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
-from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.check import check
@@ -100,7 +100,7 @@ PATTERNS = {
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
     """For a redirect URI that is almost a registered one, there is neither code nor redirect."""
-    world, given = regular(world)
+    world, given = reused_authorization(world)
 
     _refused(world, given.agent, CALLBACK, case)
 
@@ -118,7 +118,7 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
 @check("AUTHZ-06")
 def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
     """A redirect URI that only another agent registered gets neither code nor redirect."""
-    world, given = regular(world)
+    world, given = reused_authorization(world)
     theirs = "https://other-agent.example/callback"
     world.new_code(agent=world.agents.new_if_accepted(theirs))
 
@@ -155,7 +155,7 @@ def generated_near_miss_gets_no_code_and_no_browser(world: World, draw: Draw) ->
     """The registered address with one or two characters changed gets neither code nor redirect."""
     from hypothesis import strategies as st  # noqa: PLC0415 - loaded by those who generate
 
-    world, given = regular(world)
+    world, given = reused_authorization(world)
     edit = st.tuples(
         st.integers(min_value=0, max_value=len(CALLBACK)),
         st.integers(min_value=0, max_value=2),

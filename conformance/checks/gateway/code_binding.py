@@ -8,7 +8,7 @@ from string import ascii_letters, digits
 from gateproof.conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from gateproof.conformance.checks.gateway._visits import visit_with
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
-from gateproof.conformance.kit.gateway.reused_agent import regular
+from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.respellings import in_the_spare_bits
 from gateproof.conformance.suite.check import check
@@ -138,7 +138,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
 @check("CODE-05", cases=OTHER_URIS)
 def other_redirect_uri_is_refused(world: World, case: str) -> None:
     """An exchange with a redirect URI other than the authorization's gets invalid_grant."""
-    world, _ = regular(world)
+    world, _ = reused_authorization(world)
     agent = world.agents.new(CALLBACK, OTHER_URI)
     works(world, agent)
     authorization = world.new_code(agent=agent)

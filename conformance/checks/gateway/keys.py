@@ -12,7 +12,7 @@ from typing import Any
 from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import still_good
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
@@ -171,7 +171,7 @@ def tokens_from_after_a_rotation_verify(world: World) -> None:
     """After each of two rotations, new tokens have a new key, which is in the core key set."""
     world = world.in_one_browser()
     before = world.grant()
-    if not world.standing.core_keys:
+    if not world.worker_state.core_keys:
         # A key set that never had a key is tested by other rules; one emptied by an earlier rotation, by this
         # rule.
         world.keys.core(before.resource)
@@ -223,7 +223,7 @@ def nothing_private_is_published(world: World, case: str) -> None:
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> None:
     """A key set contains public members only, after its keys have signed tokens and assertions."""
-    redeemable(world)
+    valid_tokens(world)
 
     _public_alone(world, case)
 

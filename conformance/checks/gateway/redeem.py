@@ -10,7 +10,7 @@ from gateproof.conformance.kit.gateway.end_to_end import operator_service, run_f
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.project_pool import SCOPES
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
@@ -184,7 +184,7 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
 @check("REDEEM-07")
 def id_token_gets_401(gateway: Gateway, world: World) -> None:
     """The ID token in place of the access token gets 401, although the same core signed it."""
-    good = redeemable(world)
+    good = valid_tokens(world)
 
     answer = gateway.redeem(good.grant.id_token, good.proxy_token, good.indicator)
 

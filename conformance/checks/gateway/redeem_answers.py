@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, lost
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -19,7 +19,7 @@ from gateproof.conformance.wire.secret import Secret
 @check("REDEEM-13")
 def bearer_prefix_in_the_proxy_header(gateway: Gateway, world: World) -> None:
     """Records the answer to an X-Proxy-Token with a Bearer prefix, and the form of error bodies."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     prefixed = gateway.redeem(
         good.grant.access_token, Secret("proxy_token", f"Bearer {good.proxy_token.reveal()}"), good.indicator
     )
@@ -67,7 +67,7 @@ def answer_is_not_to_be_stored(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """Every redemption answer, with any status, has Cache-Control: no-store."""
-    _is_not_to_be_stored(case(gateway, redeemable(world)))
+    _is_not_to_be_stored(case(gateway, valid_tokens(world)))
 
 
 @check("REDEEM-15", cases=SPOILT)
@@ -75,13 +75,13 @@ def content_type_is_what_the_body_is(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """A redemption answer has a JSON Content-Type exactly if its body is JSON."""
-    _is_what_it_is_called(case(gateway, redeemable(world)))
+    _is_what_it_is_called(case(gateway, valid_tokens(world)))
 
 
 @check("REDEEM-15", needs=["merchant"], alone=True)
 def answer_410_is_like_the_others(world: World) -> None:
     """The 410 for a lost merchant token has Cache-Control: no-store and the right Content-Type."""
-    _, _, answer = lost(isolated_user(world), issue_refresh_token=False)
+    _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
 
     _is_not_to_be_stored(answer)
     _is_what_it_is_called(answer)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, lost
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -78,7 +78,7 @@ def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case:
 @check("REDEEM-17", needs=["merchant"])
 def lost_merchant_token_is_answered_in_json(world: World) -> None:
     """So is a redemption for which the user has to authorize again."""
-    _, _, answer = lost(isolated_user(world), issue_refresh_token=False)
+    _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
 
     _is_json(answer)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, works
+from gateproof.conformance.kit.gateway.isolated_user import expect_orders, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -38,4 +38,4 @@ def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: W
         expect(answer).status(200)
         token = expect.text(answer.member("access_token"), "access_token of the redemption")
         gateway.keyring.secret("merchant_access_token", token)
-        works(alone, token)
+        expect_orders(alone, token)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
@@ -26,7 +26,7 @@ FORM = "application/x-www-form-urlencoded"
 @check("REDEEM-09", cases=NEAR_MISSES)
 def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """A resource that differs slightly from the indicator is answered with 404."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     wrong = case(good.indicator)
     if wrong == good.indicator or wrong in world.projects.pool.indicators():
         raise LeftOut("the indicator of this Resource has no such near miss")
@@ -37,7 +37,7 @@ def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Calla
 @check("REDEEM-09", cases=("resource-id", "project-id", "merchant-client-id", "made-up"))
 def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
     """Other names of the Resource, such as its ID or URLs, are answered with 404."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     resource = good.grant.resource
     names = {
         "resource-id": resource.id,
@@ -52,7 +52,7 @@ def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
 @check("REDEEM-09", needs=["two-projects"])
 def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> None:
     """The indicator of another Project's Resource gets 404, although the user has a merchant token there."""
-    good, abroad = redeemable(world), world.projects.another()
+    good, abroad = valid_tokens(world), world.projects.another()
     if abroad.resource.indicator == good.indicator:
         raise LeftOut("the two Projects of the target file share a merchant API")
     elsewhere = world.grant(resource=abroad.resource)
@@ -135,13 +135,13 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
 @check("REDEEM-09")
 def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
     """An empty resource gets 404, or a refusal of bad input."""
-    _no_name(gateway, redeemable(world), "")
+    _no_name(gateway, valid_tokens(world), "")
 
 
 @check("REDEEM-09", cases=("at-its-end", "and-more"))
 def indicator_and_a_null_is_refused(gateway: Gateway, world: World, case: str) -> None:
     """The indicator followed by a null character gets 404, or a refusal of bad input."""
-    good = redeemable(world)
+    good = valid_tokens(world)
 
     _no_name(gateway, good, f"{good.indicator}\0{'/orders' if case == 'and-more' else ''}")
 
@@ -184,7 +184,7 @@ BODIES: Mapping[str, Callable[[str], bytes]] = {
 @check("REDEEM-14", cases=BODIES)
 def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Callable[[str], bytes]) -> None:
     """A body without the resource as a JSON string is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
 
     expect(_sent(gateway, good, case(good.indicator))).not_granted("the merchant token", "access_token")
 
@@ -192,7 +192,7 @@ def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Cal
 @check("REDEEM-14")
 def form_is_refused(gateway: Gateway, world: World) -> None:
     """A form body is refused, also with a JSON Content-Type."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     body = urlencode({"resource": good.indicator}).encode()
 
     answer = _sent(gateway, good, body, content_type=FORM)
@@ -203,7 +203,7 @@ def form_is_refused(gateway: Gateway, world: World) -> None:
 @check("REDEEM-14")
 def resource_in_the_query_is_none(gateway: Gateway, world: World) -> None:
     """A resource in the query instead of the body is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
 
     answer = _sent(gateway, good, b"{}", query="?" + urlencode({"resource": good.indicator}))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
@@ -91,7 +91,7 @@ OTHER_BEARERS: Mapping[str, Callable[[ValidTokens], str]] = {
 @check("REDEEM-11", cases=FORGERIES)
 def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """An access token with a changed header, claim or signature is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     forged = case(_original(world, good))
     if forged is None:
         raise LeftOut("this forgery is not made of keys of the gateway's kind")
@@ -102,7 +102,7 @@ def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery
 @check("REDEEM-11", cases=LURES)
 def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """A forged access token whose header names an address of the forger's key is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     taken_apart = _original(world, good)
     with decoy_server(taken_apart.algorithm) as decoy_url:
         forged = case(replace(taken_apart, decoy_url=decoy_url))
@@ -115,7 +115,7 @@ def other_credential_is_no_access_token(
     gateway: Gateway, world: World, case: Callable[[ValidTokens], str]
 ) -> None:
     """Another credential in place of the access token is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     other = case(good)
 
     _refused(_with_bearer(gateway, good, other))
@@ -127,7 +127,7 @@ def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) ->
 
     The merchant has these assertions. If they were accepted, every merchant could act as its users.
     """
-    good = redeemable(world)
+    good = valid_tokens(world)
     for assertion in _assertions(world, good):
         _refused(_with_bearer(gateway, good, assertion))
 
@@ -135,7 +135,7 @@ def gateways_own_assertion_is_no_access_token(gateway: Gateway, world: World) ->
 @check("REDEEM-11", needs=["merchant"])
 def merchants_own_token_is_no_access_token(gateway: Gateway, world: World) -> None:
     """The user's merchant token is refused as an access token."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     answer = world.backend.require_redeemed(good.grant, good.proxy_token)
     token = require.text(answer.member("access_token"), "access_token of the redemption")
 
@@ -165,7 +165,7 @@ def unknown_proxy_token_is_refused(
     gateway: Gateway, world: World, case: Callable[[str, ProxyClient], str | None]
 ) -> None:
     """A Proxy token that differs slightly from a good one is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     wrong = case(good.proxy_token.reveal(), world.projects.home().proxy_client)
     if wrong is None:
         raise LeftOut("the case of letters may mean nothing in this Proxy token")
@@ -178,7 +178,7 @@ def proxy_token_under_a_shared_key_is_not_believed_without_it(
     gateway: Gateway, world: World, case: Forgery
 ) -> None:
     """A Proxy token that is a JWT under a shared secret is refused with a wrong or no signature."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith("HS"):
         raise LeftOut("the Proxy token is not a JWT under a shared key")
@@ -190,7 +190,7 @@ def proxy_token_under_a_shared_key_is_not_believed_without_it(
 @check("REDEEM-11", cases=PROXY_FORGERIES)
 def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """A Proxy token that is a JWT under a public key is refused with a wrong or no signature."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith(("RS", "PS", "ES", "Ed")):
         raise LeftOut("the Proxy token is not a JWT under a public key")
@@ -202,7 +202,7 @@ def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery)
 @check("REDEEM-11", cases=OF_A_PUBLIC_KEY)
 def proxy_token_made_of_a_public_key_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """A Proxy token signed with the public key as if it were a shared secret is refused."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     token = good.proxy_token.reveal()
     found = verifying(token, world.keys.core(good.grant.resource)) if read(token) is not None else []
     if not found:

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from gateproof.conformance.checks.gateway._exchanges import works
 from gateproof.conformance.checks.gateway._visits import good as good_request
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Gateway
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs import odd_input as odd
@@ -107,7 +107,7 @@ def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> Non
 @check("ROBUST-01", cases=GROUPS)
 def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None:
     """No odd body, header, method or query causes a server error in a redemption."""
-    good = _redemption(gateway, redeemable(world))
+    good = _redemption(gateway, valid_tokens(world))
 
     ask_all(gateway, "redemption", variations(good, case))
 
@@ -115,7 +115,7 @@ def redemption_takes_anything(gateway: Gateway, world: World, case: str) -> None
 @check("ROBUST-01", cases=("resource", "Authorization", "X-Proxy-Token"))
 def redemption_takes_any_value(gateway: Gateway, world: World, case: str) -> None:
     """No odd resource or credential causes a server error in a redemption."""
-    good = _redemption(gateway, redeemable(world))
+    good = _redemption(gateway, valid_tokens(world))
     if case == "resource":
         values = {**odd.VALUES, **odd.TEXTS, **odd.URIS}
         requests = {

@@ -26,7 +26,7 @@ CALM_S = 40.0
 def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World) -> None:
     """The normal flow works after hundreds of concurrent odd requests at every endpoint."""
     # If the flow never worked, waiting for it is useless.
-    works_before(world, within_s=CALM_S if world.standing.token_life_s is not None else 0)
+    works_before(world, within_s=CALM_S if world.worker_state.token_life_s is not None else 0)
 
     answered = gateway.wire.volley(_flood(gateway, world), at_once=8)
 

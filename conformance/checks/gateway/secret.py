@@ -10,7 +10,7 @@ from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
 from gateproof.conformance.kit.gateway.received import Received, Survey, brought_up
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, expect, require
@@ -62,7 +62,7 @@ def refresh_token_is_not_in_what_its_use_brings(
 @check("SECRET-01")
 def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Received) -> None:
     """Refused redemptions and requests with debugging options do not contain the refresh token."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good))
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
@@ -72,7 +72,7 @@ def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Rec
 @check("SECRET-02")
 def access_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to an agent contains the user's merchant token that the gateway holds."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
     no_secrets_in_answers(world, received, ACCESS_TOKEN)
@@ -94,7 +94,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
 @check("SECRET-02")
 def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, received: Received) -> None:
     """A refused redemption contains the merchant token in no header and no encoding."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     foreign = _foreign(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
 
@@ -104,7 +104,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
 @check("SECRET-03")
 def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Received) -> None:
     """No redemption answer, success or refusal, contains the Proxy token."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, _foreign(world)))
 
     no_secrets_in_answers(world, received, PROXY_TOKEN)
@@ -113,7 +113,7 @@ def proxy_token_is_in_no_redemption(gateway: Gateway, world: World, received: Re
 @check("SECRET-03")
 def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: Received) -> None:
     """A Proxy token sent to other endpoints is in none of the answers."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     client = world.projects.home().proxy_client
     probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
 
@@ -123,7 +123,7 @@ def proxy_token_is_in_no_other_answer(gateway: Gateway, world: World, received: 
 @check("SECRET-03")
 def proxy_token_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to an agent contains the Proxy token that has just redeemed."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     world.backend.require_redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 
@@ -142,7 +142,7 @@ def proxy_secret_is_in_no_answer_to_the_backend(gateway: Gateway, world: World, 
 @check("SECRET-04")
 def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, received: Received) -> None:
     """No answer to an agent or browser contains the Proxy client's ID or secret."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     world.backend.require_redeemed(world.grant(), good.proxy_token)
     probes.send(gateway, probes.agents_side(gateway, world, good))
 

@@ -144,7 +144,7 @@ def _got_nothing(thief: AttackerHost, alone: IsolatedUser, before: int) -> None:
     sent += [
         token.value for token in alone.merchant.tokens(after=before) if token.client_id == alone.client_id
     ]
-    secrets = leaks.Hoard(leaks.canary("credential", each) for each in sent if each)
+    secrets = leaks.CanarySet(leaks.canary("credential", each) for each in sent if each)
     stolen = [loot for loot in thief.received[1:] if secrets.search(loot.text())]
     expect.that(
         not stolen,

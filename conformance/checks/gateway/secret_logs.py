@@ -75,7 +75,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     of a sign-in's tokens.
     """
     _earlier_logs(world)
-    logged = world.standing.logged
+    logged = world.worker_state.logged
     if logged.lost:
         raise LeftOut("what was logged before is more than the control could hand over at once")
     if not logged.characters:
@@ -85,7 +85,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     for what, own in (("gateway access token", grant.access_token), ("ID token", grant.id_token)):
         world.jwt(own, what)
         alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
-        found = [each for each in alike if verifying(each, world.standing.core_keys)]
+        found = [each for each in alike if verifying(each, world.worker_state.core_keys)]
         expect.that(
             not found,
             f"what was logged before, {logged.characters} characters",
@@ -109,7 +109,7 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
     log = _life(gateway, world)
 
     require.that(received.minted(case) > 0, "this life", expected="a merchant that issued tokens", got="none")
-    found = leaks.search_all(received.hoards(case), log)
+    found = leaks.search_all(received.canary_sets(case), log)
     what = case.replace("_", " ")
     expect.that(
         not found, f"the log, {len(log)} characters", expected=f"no {what} in it", got=f"{len(found)} of them"
@@ -126,7 +126,7 @@ def credentials_are_not_in_the_logs_of_a_merchants_trouble(
     for kind in ("proxy_token", "client_secret"):
         found = [leaks.canary(kind, value) for value in gateway.keyring.values(kind)]
         _not_logged(log, found, kind.replace("_", " "), plain=False)
-    merchants = leaks.search_all(received.hoards("merchant_access_token", "merchant_refresh_token"), log)
+    merchants = leaks.search_all(received.canary_sets("merchant_access_token", "merchant_refresh_token"), log)
     expect.that(
         not merchants,
         f"the log, {len(log)} characters",
@@ -207,9 +207,9 @@ def _earlier_logs(world: World) -> None:
     except ControlFailed:
         # After a long campaign it may exceed the size of an answer; what is logged next belongs to this
         # check.
-        world.standing.logged.lost = True
+        world.worker_state.logged.lost = True
         text = actions.logs(control)
-    world.standing.logged.note(len(text), JWT.findall(text))
+    world.worker_state.logged.note(len(text), JWT.findall(text))
 
 
 def _members(token: str) -> frozenset[str] | None:
@@ -258,7 +258,7 @@ def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:
 def _not_logged(log: str, canaries: Sequence[leaks.Canary], what: str, *, plain: bool) -> None:
     canaries = [each for each in canaries if leaks.is_distinct(each.value)]
     require.that(bool(canaries), "this life", expected=f"a {what} that is no word, to look for", got="none")
-    found = leaks.Hoard(canaries).search(log)
+    found = leaks.CanarySet(canaries).search(log)
     if plain:
         found = [each for each in found if each.how in leaks.PLAIN]
     expect.that(

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.checks.gateway import _secret_probes as probes
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
-from gateproof.conformance.kit.gateway.valid_tokens import redeemable
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import is_web, resolve
 from gateproof.conformance.suite.check import check
@@ -69,7 +69,7 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 @check("SECRET-07")
 def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
     """No endpoint answers credentials with a 307 or 308 to another host."""
-    good = redeemable(world)
+    good = valid_tokens(world)
     client = world.projects.home().proxy_client
     probes.send(gateway, probes.refused_redemptions(gateway, good))
     probes.send(gateway, probes.backends_side(gateway, client, good.proxy_token))
@@ -103,12 +103,12 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
     ]
     merchants = world.merchant.tokens("code", before) if world.merchant is not None else []
     known += [leaks.canary("merchant_code", token.value) for token in merchants]
-    hoard = leaks.Hoard(known)
+    canary_set = leaks.CanarySet(known)
     require.that(bool(known), f"a sign-in of {grant.user.name}", expected="credentials", got="none")
     bad = [
         f"{urlsplit(exchange.request.url).path}: {why}"
         for exchange in _own(gateway, world.seen())
-        if exchange.step == "browser" and _is_page(exchange) and hoard.search(exchange.request.url)
+        if exchange.step == "browser" and _is_page(exchange) and canary_set.search(exchange.request.url)
         if (why := _referrer_leak(exchange))
     ]
 
@@ -122,13 +122,16 @@ def _in_addresses(
 ) -> list[str]:
     """The kinds of secrets in addresses to which the target directed a browser or client."""
     known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
-    hoards = (leaks.Hoard(known), *received.hoards(*(kind for kind in kinds if kind in MERCHANT)))
+    canary_sets = (
+        leaks.CanarySet(known),
+        *received.canary_sets(*(kind for kind in kinds if kind in MERCHANT)),
+    )
     places = []
     for exchange in _own(gateway, exchanges):
         if target := _location(exchange):
             places += [
                 f"{found.kind} in an address on {_named(target)}"
-                for found in leaks.search_all(hoards, target)
+                for found in leaks.search_all(canary_sets, target)
             ]
     return list(dict.fromkeys(places))
 

@@ -9,12 +9,12 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     before_expiry,
+    expect_orders,
     isolated_user,
     let_expire,
-    lost,
+    needing_reauthorization,
     redeem_past,
     still_good,
-    works,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -66,7 +66,7 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
             got="the expired one",
         )
         token = expect.text(answer.member("access_token"), "access_token of the redemption")
-        works(alone, token)
+        expect_orders(alone, token)
 
 
 @check("VAULT-02", alone=True)
@@ -98,7 +98,7 @@ def rejected_refresh_answers_410(world: World) -> None:
 def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
     """After a rejected refresh, every further redemption gets 410, and never the expired token."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    proxy_token, grant, _ = lost(isolated_user(world), refresh="reject")
+    proxy_token, grant, _ = needing_reauthorization(isolated_user(world), refresh="reject")
 
     again = [gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator) for _ in range(2)]
     for answer in again:
@@ -114,7 +114,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     first token.
     """
     alone, agent = isolated_user(world), world.agents.new()
-    proxy_token, _, _ = lost(alone, agent, **case)
+    proxy_token, _, _ = needing_reauthorization(alone, agent, **case)
     alone.script()
     with rule_requires():
         renewed = alone.grant(agent)
@@ -122,7 +122,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     answer = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
 
     expect(answer).status(200)
-    works(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
+    expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
 
 
 @check("VAULT-05", cases=LIVES)
@@ -178,7 +178,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
 def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     """The merchant token from a sign-in after a 410 is returned unchanged: its new expiry counts."""
     alone, agent = isolated_user(world), world.agents.new()
-    proxy_token, _, _ = lost(alone, agent, refresh="reject")
+    proxy_token, _, _ = needing_reauthorization(alone, agent, refresh="reject")
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     renewed = alone.grant(agent)
     refreshed = len(alone.asked(REFRESH))

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, works
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, expect_orders, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require, rule_requires
@@ -50,7 +50,7 @@ def merchant_token_stands_for_the_user(world: World, case: str) -> None:
 
     expect.that(known is not None, "merchant token", expected="one that the merchant issued", got="another")
     expect.equal(known.login if known else None, alone.user.login, "user behind the merchant token")
-    works(alone, token.reveal())
+    expect_orders(alone, token.reveal())
 
 
 @check("VAULT-09")

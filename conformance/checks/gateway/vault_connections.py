@@ -69,7 +69,7 @@ def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[Isolated
     try:
         yield elsewhere(alone, door), door
     finally:
-        world.standing.note_trouble()
+        world.worker_state.note_trouble()
         alone.merchant.close_listener(door)
 
 

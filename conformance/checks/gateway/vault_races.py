@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
+    expect_orders,
     isolated_user,
     let_expire,
     redeem_past,
     still_good,
-    works,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -172,4 +172,4 @@ def _works_at_the_next_expiry(
         expected="a new one",
         got="one that has expired",
     )
-    works(alone, token)
+    expect_orders(alone, token)

@@ -20,16 +20,16 @@ ASPECTS = ("unknown-authority", "certificate-of-another-host")
 
 def issued(world: ServiceWorld, wrong: DoorFault) -> None:
     """The harness can issue a certificate with this fault, and has issued it."""
-    if wrong.face in world.doors.unissued:
+    if wrong.face in world.listeners.unissued:
         raise LeftOut(
             "the certificate of the world was given by the user, so the harness cannot issue a wrong one"
         )
-    world.doors.make_faces()
+    world.listeners.make_bad_certificates()
 
 
 def asked_there(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
     """The requests that have arrived since then at the listener of this endpoint."""
-    return world.gateway.journal.since(mark, *world.doors.behind(endpoint))
+    return world.gateway.journal.since(mark, *world.listeners.behind(endpoint))
 
 
 def asked_nothing(

@@ -120,19 +120,19 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         expected="calls that work, with another request",
         got="none that works",
     )
-    world.standing.asked_by_first_calls = asked or most
+    world.service_state.asked_by_first_calls = asked or most
 
 
 @check("BACK-02")
 def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
     """Concurrent first calls share Proxy tokens: one request for each worker process at most."""
-    gateway, known = world.gateway, world.standing.asked_by_first_calls
+    gateway, known = world.gateway, world.service_state.asked_by_first_calls
     if known is None and gateway.journal.since(0, Endpoint.TOKEN):
         raise LeftOut("the service got its Proxy token before it was first called")
     asked = _burst(service, world) if known is None else known
     if asks(service, world):
         # More than the number of worker processes, so the reason is not that another process had no token.
-        world.standing.renews_far_ahead = all(asks(service, world) for _ in range(MOST_REQUESTS))
+        world.service_state.renews_far_ahead = all(asks(service, world) for _ in range(MOST_REQUESTS))
         # It renews so early that a token with a short lifetime is of no use: it still has none to reuse.
         gateway.proxy_token_life_s = PROXY_TOKEN_S
         # If each process has a token by now, the first burst is judged.
@@ -178,7 +178,7 @@ def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tu
     gateway.script.clear()
     called = list(zip(users, answers, strict=True))
     if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):
-        world.standing.mixed_first_calls = True
+        world.service_state.mixed_first_calls = True
     # Another rule judges whether all the orders are in it.
     good = sum(shows_orders(answer, world, user) for user, answer in called)
     return good, len(gateway.journal.since(mark, Endpoint.TOKEN))

@@ -40,8 +40,8 @@ def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: Servi
     A service that replaces its token on a refusal may wait before it does so again, because any user's bad
     token could cause more requests.
     """
-    gateway, standing = world.gateway, world.standing
-    first = standing.first_death or _first_invalidation(service, world)
+    gateway, service_state = world.gateway, world.service_state
+    first = service_state.first_death or _first_invalidation(service, world)
     if not first.mended:
         raise LeftOut("the service has not replaced the first Proxy token")
     gateway.proxy_token_life_s = _life_s(goes_by_it=first.waited)
@@ -53,19 +53,19 @@ def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: Servi
             )
         _works_again(world, lost, "its replacement", short=first.short)
         observe(calls_lost_again=lost)
-        standing.goes_by_lifetime = first.waited and lost is not None
+        service_state.goes_by_lifetime = first.waited and lost is not None
     finally:
         # A service that requests another Proxy token only at the end of its lifetime is tested again later.
-        gateway.proxy_token_life_s = _life_s(goes_by_it=standing.goes_by_lifetime)
+        gateway.proxy_token_life_s = _life_s(goes_by_it=service_state.goes_by_lifetime)
 
 
 def _first_invalidation(service: Service, world: ServiceWorld) -> FirstDeath:
     """The end of the service's current Proxy token; the replacement has a short stated lifetime."""
-    gateway, standing = world.gateway, world.standing
+    gateway, service_state = world.gateway, world.service_state
     serves(service, world)
     kept = [token for token in gateway.proxy_tokens if not token.revoked]
     short = _all_short(world)
-    standing.first_death, mark = FirstDeath(), gateway.journal.mark()
+    service_state.first_death, mark = FirstDeath(), gateway.journal.mark()
     gateway.proxy_token_life_s, begun = FIRST_PROXY_TOKENS_S, time.monotonic()
     try:
         lost = _calls_lost(service, world, short=short)
@@ -76,14 +76,14 @@ def _first_invalidation(service: Service, world: ServiceWorld) -> FirstDeath:
     if lost is not None:
         waited = time.monotonic() - begun > MENDS_WITHIN_S
         gateway.proxy_token_life_s = _life_s(goes_by_it=waited)
-        standing.first_death = FirstDeath(
+        service_state.first_death = FirstDeath(
             mended=True,
             waited=waited,
             by_a_refusal=not waited and _was_refused_first(world, mark),
             # One of several workers may still have an earlier token.
             short=(short or len(kept) == 1) and _all_short(world),
         )
-    return standing.first_death
+    return service_state.first_death
 
 
 def _life_s(*, goes_by_it: bool) -> int:
@@ -106,7 +106,7 @@ def _was_refused_first(world: ServiceWorld, mark: int) -> bool:
 
 def _works_again(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
     """Calls work again, within the time that a service needs which uses only a short lifetime."""
-    far_ahead = world.standing.renews_far_ahead
+    far_ahead = world.service_state.renews_far_ahead
     if lost is None and not short and not far_ahead:
         raise LeftOut(
             "the service keeps its Proxy token for the whole of its hour: start it again, or wait until that"

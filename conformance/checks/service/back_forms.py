@@ -203,8 +203,10 @@ def _others(calls: Iterable[Call], world: ServiceWorld, token: str, astray: str 
         "the Proxy client's secret": [gateway.setup.proxy_client_secret],
         "a Proxy token": [each.value for each in gateway.proxy_tokens],
     }
-    hoard = leaks.Hoard(leaks.canary(name, value) for name, values in others.items() for value in values)
-    return sorted({found.kind for call in calls for found in hoard.search(call.text())})
+    canary_set = leaks.CanarySet(
+        leaks.canary(name, value) for name, values in others.items() for value in values
+    )
+    return sorted({found.kind for call in calls for found in canary_set.search(call.text())})
 
 
 def _basic(call: Call) -> tuple[tuple[str, str], ...]:

@@ -44,11 +44,11 @@ def broken_line_costs_no_more_than_a_bounded_try(
 ) -> None:
     """While a connection is bad, the service answers in time after few tries; afterwards it works."""
     endpoint, line = case
-    if not world.doors.apart(endpoint):
+    if not world.listeners.apart(endpoint):
         raise LeftOut("gateway and merchant have one address, so a fault of one connection affects both")
     works(service, world)
     gateway, mark = world.gateway, world.gateway.journal.mark()
-    with world.doors.behind_a_proxy(endpoint) as proxy:
+    with world.listeners.behind_a_proxy(endpoint) as proxy:
         line.arm(proxy)
         for _ in range(TRIES):
             token = world.unseen_token(USER)

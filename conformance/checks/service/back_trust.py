@@ -43,7 +43,7 @@ def party_with_a_wrong_certificate_is_asked_nothing(
     _testable(world, endpoint, wrong)
     works(service, world)
     token = world.unseen_token(USER)
-    with world.doors.showing(endpoint, wrong.face) as visits:
+    with world.listeners.showing(endpoint, wrong.face) as visits:
         mark = world.gateway.journal.mark()
         _until_visited(lambda: service.serve_once(token), visits, _TRIES)
         came, calls = visits(), asked_there(world, endpoint, mark)
@@ -69,7 +69,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         raise LeftOut("the service fetches the key set with every call, from the same listener")
     until = time.monotonic() + asks_within_s(world, patiently=case == ASPECTS[0])
     token = world.unseen_token(USER)
-    with world.doors.showing(Endpoint.TOKEN, wrong.face) as visits:
+    with world.listeners.showing(Endpoint.TOKEN, wrong.face) as visits:
         mark = gateway.journal.mark()
         gateway.revoke_proxy_tokens()
         service.serve_once(token)
@@ -87,7 +87,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
 
 
 def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault) -> None:
-    if not world.doors.apart(endpoint):
+    if not world.listeners.apart(endpoint):
         raise LeftOut("gateway and merchant have one address, so a connection there may be for a redemption")
     issued(world, wrong)
 

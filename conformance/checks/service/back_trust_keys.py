@@ -39,9 +39,9 @@ def discovery_document_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
     """A discovery document that is served with a wrong certificate is not used, also on later fetches."""
-    if Endpoint.CORE_KEYS in world.doors.behind(Endpoint.DISCOVERY):
+    if Endpoint.CORE_KEYS in world.listeners.behind(Endpoint.DISCOVERY):
         raise LeftOut("discovery document and key set have one address, which another case tests")
-    if not world.standing.discovers_again:
+    if not world.service_state.discovers_again:
         raise LeftOut("the service looks for a new key seldom, or without asking for the discovery document")
     _is_not_believed(service, world, Endpoint.DISCOVERY, case)
 
@@ -54,13 +54,13 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
     others = [each for each in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS) if each is not endpoint]
     added = gateway.add_core_key()
     try:
-        with world.doors.showing(endpoint, wrong.face) as visits:
+        with world.listeners.showing(endpoint, wrong.face) as visits:
             mark = gateway.journal.mark()
             token = _looked_for(service, world, mark, visits)
             came, calls = visits(), asked_there(world, endpoint, mark)
             passed_by = bool(gateway.journal.since(mark, *others))
         if endpoint is Endpoint.CORE_KEYS:
-            world.standing.discovers_again = passed_by
+            world.service_state.discovers_again = passed_by
         if not came:
             raise LeftOut(
                 f"the service looks for a new key without asking for the {endpoint.value}"

@@ -50,7 +50,7 @@ def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: Service
     only its first calls in this run can be judged.
     """
     expect.that(
-        not world.standing.mixed_first_calls,
+        not world.service_state.mixed_first_calls,
         "first calls of two users at the same time, which waited for the first Proxy token",
         expected="only their own orders",
         got="orders of the other",

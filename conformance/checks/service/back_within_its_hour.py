@@ -27,7 +27,7 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
     A service that requests another token after each of four short pauses keeps it for seconds only. One pause
     more is made if each of four workers may have an earlier token whose short lifetime ends meanwhile.
     """
-    pauses = PAUSES + world.standing.goes_by_lifetime
+    pauses = PAUSES + world.service_state.goes_by_lifetime
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.proxy_token_life_s = PROXY_TOKEN_S
     for _ in range(IN_A_ROW):

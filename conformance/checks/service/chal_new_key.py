@@ -39,7 +39,7 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
 
     The wrong token is sent first each time, and again after the key was found. Redemption accepts both.
     """
-    if world.standing.finds_no_keys:
+    if world.service_state.finds_no_keys:
         raise LeftOut("the service has found no new key before in the time that it is given")
     good_token(service, world)
     gateway = world.gateway
@@ -48,7 +48,7 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
         until, pause = time.monotonic() + KEY_REFETCH_S, 0.25
         while not _found(service, world, added, wrong()):
             if time.monotonic() > until:
-                world.standing.finds_no_keys = True
+                world.service_state.finds_no_keys = True
                 raise LeftOut("the service finds no new key in the time that it is given")
             time.sleep(pause)
             pause = min(2.0, 1.5 * pause)

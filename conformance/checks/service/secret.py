@@ -185,7 +185,7 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
     """The log contains no access token so far and none of these ID tokens; an empty log shows nothing."""
     log = _written(world)
     found = in_the_log(world.gateway.access_tokens(), log)
-    found += leaks.Hoard([leaks.canary("id_token", each) for each in id_tokens]).search(log)
+    found += leaks.CanarySet([leaks.canary("id_token", each) for each in id_tokens]).search(log)
 
     expect.that(
         not found,

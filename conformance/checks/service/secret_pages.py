@@ -66,7 +66,7 @@ def _open_pages(service: Service, world: ServiceWorld) -> list[Exchange]:
     There is no retry: a page that is unavailable or silent is skipped.
     """
     served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
-    answers, silent = world.standing.open_pages, 0
+    answers, silent = world.service_state.open_pages, 0
     for path in PAGES if not answers else ():
         if path != service.operation.path and silent < MOST_SILENT:
             url = f"{service.service_url}{path}"

@@ -24,8 +24,10 @@ def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) ->
         "proxy_client_secret": [gateway.setup.proxy_client_secret],
         "merchant_access_token": list(gateway.merchant_tokens),
     }
-    hoard = leaks.Hoard(leaks.canary(kind, value) for kind, values in secrets.items() for value in values)
-    found = {each.kind for call in calls for each in hoard.search(call.target)}
+    canary_set = leaks.CanarySet(
+        leaks.canary(kind, value) for kind, values in secrets.items() for value in values
+    )
+    found = {each.kind for call in calls for each in canary_set.search(call.target)}
 
     expect.that(
         not found,

@@ -31,8 +31,8 @@ class Printed:
 def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
     """Every secret in the output, by kind."""
     pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
-    hoard = leaks.Hoard(each for kind, value in pairs for each in _canaries(kind, value))
-    found = (each for part in _parts(output) for each in hoard.search(part.decode("utf-8", "replace")))
+    canary_set = leaks.CanarySet(each for kind, value in pairs for each in _canaries(kind, value))
+    found = (each for part in _parts(output) for each in canary_set.search(part.decode("utf-8", "replace")))
     return list(dict.fromkeys(Printed(kind=each.kind, how=each.how) for each in found))
 
 

@@ -22,7 +22,7 @@ class Backend:
     """Redeems as an operator's backend does; the name of each method says what it waits for."""
 
     gateway: Gateway
-    standing: WorkerState
+    worker_state: WorkerState
     home: Callable[[], Project]
     sign_in_again: Callable[[Grant], Grant]
     merchant_api: str | None
@@ -37,11 +37,11 @@ class Backend:
         self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
     ) -> Exchange:
         """A redemption; a status of `not_yet` is asked again while provisioning may still be going on."""
-        deadline = time.monotonic() + self.standing.patience_s(PROVISIONING_S)
+        deadline = time.monotonic() + self.worker_state.patience_s(PROVISIONING_S)
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
             if answer.status not in not_yet or time.monotonic() > deadline:
-                self.standing.note(answer, in_vain=answer.status in not_yet)
+                self.worker_state.note(answer, in_vain=answer.status in not_yet)
                 return answer
             time.sleep(0.25)
 
@@ -59,7 +59,7 @@ class Backend:
         A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
         then the user signs in once more.
         """
-        sparing = Backoff(self.standing)
+        sparing = Backoff(self.worker_state)
         answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
         while answer.status != 200 and not sparing.is_over(answer):
             time.sleep(1)

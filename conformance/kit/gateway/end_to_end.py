@@ -102,7 +102,7 @@ def _require_reachable(world: World, *urls: object) -> None:
 def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
     """Waits until the gateway has provisioned: the service redeems only once, and 404 would fail it."""
     proxy_token = world.backend.proxy_token()
-    deadline = time.monotonic() + world.standing.patience_s(PROVISIONING_S)
+    deadline = time.monotonic() + world.worker_state.patience_s(PROVISIONING_S)
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
         if time.monotonic() > deadline:
             return

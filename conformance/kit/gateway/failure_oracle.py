@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateproof.conformance.faults.merchant_answers import MerchantFault
-from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire, still_good, works
+from gateproof.conformance.kit.gateway.isolated_user import (
+    IsolatedUser,
+    expect_orders,
+    let_expire,
+    still_good,
+)
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
@@ -97,7 +102,7 @@ def struck(due: Due, what: MerchantFault) -> None:
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
-    due.alone.world.standing.note_trouble()
+    due.alone.world.worker_state.note_trouble()
     count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
@@ -108,13 +113,13 @@ def last_of(alone: IsolatedUser) -> int:
 
 def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
     """Waits until the gateway's request for this user's token has met the fault."""
-    standing = alone.world.standing
-    deadline = time.monotonic() + (PROVISIONING_S if standing.provisions_apart is not False else 0)
+    worker_state = alone.world.worker_state
+    deadline = time.monotonic() + (PROVISIONING_S if worker_state.provisions_apart is not False else 0)
     while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
         if time.monotonic() > deadline:
-            if standing.provisions_apart:
+            if worker_state.provisions_apart:
                 raise LeftOut("the gateway sent its merchant no request: its circuit breaker may be open")
-            standing.provisions_apart = False
+            worker_state.provisions_apart = False
             grants = {entry.grant or entry.endpoint for entry in alone.journal()}
             require.that(
                 False,
@@ -123,8 +128,8 @@ def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -
                 got=", ".join(sorted(grants)) or "nothing",
             )
         time.sleep(0.1)
-    standing.provisions_apart = True
-    standing.note_trouble()
+    worker_state.provisions_apart = True
+    worker_state.note_trouble()
     count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
@@ -212,7 +217,7 @@ def redeems_again(due: Due) -> None:
     """Expects that redemption gives a working merchant token again without a new sign-in."""
     answer = mended(due)
     _expect_recovered(answer, 200)
-    works(due.alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
+    expect_orders(due.alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
 
 
 def redeems_again_or_says_why(due: Due) -> Exchange:

@@ -55,7 +55,7 @@ class IsolatedUser:
         """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
         scripted = [fields[place] for place in ("provisioning", "refresh") if place in fields]
         if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
-            self.world.standing.note_trouble()
+            self.world.worker_state.note_trouble()
         self.merchant.script(self.client_id, login=self.user.login, **fields)
 
     def short_lived(self, **fields: Any) -> None:
@@ -116,7 +116,7 @@ def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
     return outcome not in _NO_TROUBLE
 
 
-def works(alone: IsolatedUser, token: str) -> None:
+def expect_orders(alone: IsolatedUser, token: str) -> None:
     """Expects that the merchant API accepts the token and answers with this user's orders."""
     answer = alone.world.backend.orders(Secret("merchant_access_token", token))
     expect(answer).status(200)
@@ -165,7 +165,9 @@ def before_expiry(answer: Exchange) -> str | None:
     return token if isinstance(token, str) else None
 
 
-def lost(alone: IsolatedUser, agent: Agent | None = None, **script: Any) -> tuple[Secret, Grant, Exchange]:
+def needing_reauthorization(
+    alone: IsolatedUser, agent: Agent | None = None, **script: Any
+) -> tuple[Secret, Grant, Exchange]:
     """A user whose redemption answers 410 after the merchant followed this script."""
     world, proxy_token = alone.world, alone.proxy_token()
     alone.short_lived(**script)

@@ -27,7 +27,7 @@ class Keys:
     """Reads key sets; private members that a set has by mistake are hidden from reports."""
 
     gateway: Gateway
-    standing: WorkerState
+    worker_state: WorkerState
     home: Callable[[], Project]
     control: ControlPlane | None
 
@@ -36,7 +36,7 @@ class Keys:
             discovery_document(self.gateway, resource).get("jwks_uri"), "jwks_uri in the discovery document"
         )
         keys = self.at(jwks_uri, "core key set")
-        self.standing.note_keys(keys)
+        self.worker_state.note_keys(keys)
         return keys
 
     def at(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:

@@ -14,20 +14,20 @@ from gateproof.conformance.wire.exchange import Exchange
 class Backoff:
     """Tells whether a gateway may still be in a back-off because of merchant errors of another check."""
 
-    standing: WorkerState
+    worker_state: WorkerState
     begun: float = field(default_factory=time.monotonic)
 
     def is_over(self, answer: Exchange) -> bool:
         """True if a back-off can no longer be the reason for this answer."""
-        standing = self.standing
-        if standing.spared_in_vain or answer.status is None or not may_be_backoff(answer.status):
+        worker_state = self.worker_state
+        if worker_state.spared_in_vain or answer.status is None or not may_be_backoff(answer.status):
             return True
-        beside = self.begun if standing.in_company else float("-inf")
-        troubled_at = max(standing.troubled_at, standing.troubled_before, beside)
+        beside = self.begun if worker_state.in_company else float("-inf")
+        troubled_at = max(worker_state.troubled_at, worker_state.troubled_before, beside)
         if self.begun > troubled_at + BREAKER_S:
             return True
-        standing.spared_in_vain = time.monotonic() > troubled_at + BREAKER_S
-        return standing.spared_in_vain
+        worker_state.spared_in_vain = time.monotonic() > troubled_at + BREAKER_S
+        return worker_state.spared_in_vain
 
 
 def may_be_backoff(status: int) -> bool:

@@ -27,15 +27,15 @@ class Recovery:
 
     def is_over(self, answer: Exchange | None) -> bool:
         """True if a gateway with this answer has had enough time; None stands for a step that failed."""
-        passed_s, standing = time.monotonic() - self.begun, self.alone.world.standing
+        passed_s, worker_state = time.monotonic() - self.begun, self.alone.world.worker_state
         if passed_s <= RECOVERY_S:
             return False
         in_backoff = answer is not None and answer.status is not None and may_be_backoff(answer.status)
-        if not in_backoff or standing.spared_in_vain or self._was_called():
+        if not in_backoff or worker_state.spared_in_vain or self._was_called():
             return True
         # If waiting was in vain once, it will be for every other fault.
-        standing.spared_in_vain = passed_s > BREAKER_S
-        return standing.spared_in_vain
+        worker_state.spared_in_vain = passed_s > BREAKER_S
+        return worker_state.spared_in_vain
 
     def _was_called(self) -> bool:
         return any(

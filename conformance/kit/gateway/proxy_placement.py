@@ -44,7 +44,7 @@ def behind_a_proxy(world: World) -> Iterator[Behind]:
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
             yield Behind(alone=elsewhere(alone, proxy.instead_of(door)), proxy=proxy)
     finally:
-        world.standing.note_trouble()
+        world.worker_state.note_trouble()
         alone.merchant.close_listener(door)
 
 
@@ -70,7 +70,7 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
     try:
         yield Intercepted(alone=elsewhere(alone, proxy.open(hop, door)), proxy=proxy)
     finally:
-        world.standing.note_trouble()
+        world.worker_state.note_trouble()
         proxy.arm()
         proxy.close_hop(hop)
         alone.merchant.close_listener(door)

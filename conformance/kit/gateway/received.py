@@ -191,9 +191,9 @@ class Received:
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
         """Secrets of these kinds in these exchanges, in places where they must not be."""
-        hoards = self.hoards(*kinds)
+        canary_sets = self.canary_sets(*kinds)
         kept = map(self._keep, exchanges)
-        return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(hoards, each)]
+        return [leak for each in kept if self._of_target(each.exchange) for leak in _leaks(canary_sets, each)]
 
     def minted(self, kind: str) -> int:
         """How many secrets of this kind can be searched for."""
@@ -234,25 +234,25 @@ class Received:
         self._meet_minted()
         self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
 
-    def _search(self, hoards: tuple[leaks.Hoard, ...]) -> None:
+    def _search(self, canary_sets: tuple[leaks.CanarySet, ...]) -> None:
         clean = set[str]()
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
             self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
             if len(self._survey.leaks) < _MOST_LEAKS:
-                self._survey.leaks += _leaks(hoards, each, clean)
+                self._survey.leaks += _leaks(canary_sets, each, clean)
         self._kept.clear()
         self._octets = 0
 
-    def hoards(self, *kinds: str) -> tuple[leaks.Hoard, ...]:
+    def canary_sets(self, *kinds: str) -> tuple[leaks.CanarySet, ...]:
         """Search patterns for secrets of these kinds; those for merchant tokens are cached."""
         self._meet_minted()
         return self._known_now(kinds)
 
-    def _known_now(self, kinds: Iterable[str]) -> tuple[leaks.Hoard, ...]:
+    def _known_now(self, kinds: Iterable[str]) -> tuple[leaks.CanarySet, ...]:
         wanted = set(kinds)
-        merchants = [each.hoards for kind, each in self._merchants.items() if kind in wanted]
-        return (leaks.Hoard(self._canaries(wanted)), *chain.from_iterable(merchants))
+        merchants = [each.canary_sets for kind, each in self._merchants.items() if kind in wanted]
+        return (leaks.CanarySet(self._canaries(wanted)), *chain.from_iterable(merchants))
 
     def _meet_minted(self) -> None:
         for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
@@ -298,12 +298,14 @@ def may_hold(exchange: Exchange, kind: str, value: str) -> bool:
             return False
 
 
-def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept, clean: set[str] | None = None) -> list[Leak]:
+def _leaks(
+    canary_sets: tuple[leaks.CanarySet, ...], kept: _Kept, clean: set[str] | None = None
+) -> list[Leak]:
     """Leaks in an answer; parts in `clean` were searched before with these patterns and are skipped."""
     exchange, clean = kept.exchange, set() if clean is None else clean
     parts = leaks.received(exchange)
     fresh = [text for _, text in parts if text not in clean]
-    whole = leaks.search_all(hoards, "\n".join(fresh))
+    whole = leaks.search_all(canary_sets, "\n".join(fresh))
     if not whole:
         clean.update(fresh)
     bad = {found.value: found for found in whole if not _is_fine(kept, found)}
@@ -313,7 +315,7 @@ def _leaks(hoards: tuple[leaks.Hoard, ...], kept: _Kept, clean: set[str] | None 
             check=kept.check,
             step=exchange.step,
             party=leaks.party(exchange),
-            part=next((part for part, text in parts if _holds(hoards, text, found)), "whole"),
+            part=next((part for part, text in parts if _holds(canary_sets, text, found)), "whole"),
             how=found.how,
             status=exchange.status or None,
         )
@@ -330,12 +332,12 @@ def _is_fine(kept: _Kept, found: leaks.Found) -> bool:
         return True
     # A changed copy of a secret that the request contained may come back in the answer.
     asked = leaks.sent(exchange)
-    near = leaks.Hoard([leaks.canary(found.kind, found.value)]).search(asked)
+    near = leaks.CanarySet([leaks.canary(found.kind, found.value)]).search(asked)
     return bool(near) and found.value not in asked and found.value not in _decoded_basic(exchange)
 
 
-def _holds(hoards: tuple[leaks.Hoard, ...], text: str, found: leaks.Found) -> bool:
-    return any(each.value == found.value for each in leaks.search_all(hoards, text))
+def _holds(canary_sets: tuple[leaks.CanarySet, ...], text: str, found: leaks.Found) -> bool:
+    return any(each.value == found.value for each in leaks.search_all(canary_sets, text))
 
 
 def _claimed_clients(exchange: Exchange) -> tuple[str, ...]:

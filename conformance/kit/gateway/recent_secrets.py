@@ -14,12 +14,12 @@ class Newest:
     def __init__(self, kind: str, *, most: int = MOST) -> None:
         self._kind = kind
         self._most = most
-        self._older, self._younger = leaks.Hoard(), leaks.Hoard()
+        self._older, self._younger = leaks.CanarySet(), leaks.CanarySet()
         self._held = 0
         self.known = 0
 
     @property
-    def hoards(self) -> tuple[leaks.Hoard, leaks.Hoard]:
+    def canary_sets(self) -> tuple[leaks.CanarySet, leaks.CanarySet]:
         return self._older, self._younger
 
     @property
@@ -33,4 +33,4 @@ class Newest:
 
     def drop_older(self) -> None:
         """Drops the older half. Answers received after those secrets were issued must be searched first."""
-        self._older, self._younger, self._held = self._younger, leaks.Hoard(), 0
+        self._older, self._younger, self._held = self._younger, leaks.CanarySet(), 0

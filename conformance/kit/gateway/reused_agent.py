@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 MOST_VISITS = 20
 
 
-def regular(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
+def reused_authorization(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """A code that the agent got in this check, and a world with the browser that got it.
 
     Agent and browser are kept between checks, because whole sign-ins would take most of the run. If they do
     not work any more, new ones are made, so no check depends on another.
     """
-    kept = world.standing.regular
+    kept = world.worker_state.reused_agent
     if kept is not None and kept.visits < MOST_VISITS:
         kept.visits += 1
         _register_names(world, kept.agent)
@@ -34,7 +34,7 @@ def regular(world: World, *, verifier: str | None = None) -> tuple[World, Author
             return there, there.authorization_of(attempt, code)
     there = world.in_one_browser()
     authorization = there.code_for(there.attempt(verifier=verifier))
-    world.standing.regular = ReusedAgent(agent=authorization.agent, sign_in=there.gateway.sign_in)
+    world.worker_state.reused_agent = ReusedAgent(agent=authorization.agent, sign_in=there.gateway.sign_in)
     return there, authorization
 
 

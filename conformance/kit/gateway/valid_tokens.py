@@ -12,20 +12,20 @@ from gateproof.conformance.kit.gateway.world import World
 _TEST_EVERY_S = 30.0
 
 
-def redeemable(world: World) -> ValidTokens:
+def valid_tokens(world: World) -> ValidTokens:
     """Tokens for the home Project that redeemed with 200 in this check.
 
     They are kept between checks, because sign-ins are slow. If they do not redeem any more, new ones are
     made, so no check depends on another.
     """
-    standing = world.standing
-    if standing.kept is not None and standing.offset_s == world.clock.offset_s:
-        kept = _with_names_registered(world, standing.kept)
+    worker_state = world.worker_state
+    if worker_state.kept is not None and worker_state.offset_s == world.clock.offset_s:
+        kept = _with_names_registered(world, worker_state.kept)
         if world.backend.redeem_once_provisioned(kept.grant, kept.proxy_token).status == 200:
             return kept
     fresh = ValidTokens(grant=world.grant(), proxy_token=world.backend.proxy_token())
     world.backend.require_redeemed(fresh.grant, fresh.proxy_token)
-    standing.kept, standing.offset_s = fresh, world.clock.offset_s
+    worker_state.kept, worker_state.offset_s = fresh, world.clock.offset_s
     return fresh
 
 
@@ -39,7 +39,7 @@ class RefreshingTokens:
 
     def now(self) -> ValidTokens:
         if self._good is None or time.monotonic() > self._tested_at + _TEST_EVERY_S:
-            self._good, self._tested_at = redeemable(self.world), time.monotonic()
+            self._good, self._tested_at = valid_tokens(self.world), time.monotonic()
         return self._good
 
 

@@ -70,7 +70,7 @@ class WorkerState:
     """State of a worker. The tokens are valid only as long as the target's clock is not moved."""
 
     kept: ValidTokens | None = None
-    regular: ReusedAgent | None = None
+    reused_agent: ReusedAgent | None = None
     renewed: Renewed | None = None
     offset_s: float = 0.0
     redeemed: bool = False

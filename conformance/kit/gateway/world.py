@@ -45,7 +45,7 @@ class World:
     seen: Callable[[], Sequence[Exchange]]
     clock: Clock
     capabilities: frozenset[str]
-    standing: WorkerState
+    worker_state: WorkerState
     code_lifetime_s: float | None = None
 
     @property
@@ -56,7 +56,7 @@ class World:
     def backend(self) -> Backend:
         return Backend(
             gateway=self.gateway,
-            standing=self.standing,
+            worker_state=self.worker_state,
             home=self.projects.home,
             sign_in_again=self._sign_in_again,
             merchant_api=self.merchant_api,
@@ -65,7 +65,10 @@ class World:
     @property
     def keys(self) -> Keys:
         return Keys(
-            gateway=self.gateway, standing=self.standing, home=self.projects.home, control=self.control
+            gateway=self.gateway,
+            worker_state=self.worker_state,
+            home=self.projects.home,
+            control=self.control,
         )
 
     def in_one_browser(self) -> World:
@@ -143,7 +146,7 @@ class World:
             name: keyring.secret(name, require.text(answer.member(name), f"{name} of the code exchange"))
             for name in ("access_token", "id_token", "refresh_token")
         }
-        self.standing.note_life(self.clock.life_s(tokens["access_token"], answer))
+        self.worker_state.note_life(self.clock.life_s(tokens["access_token"], answer))
         return Grant(
             agent=authorization.agent, resource=attempt.resource, user=attempt.user, answer=answer, **tokens
         )
@@ -153,9 +156,9 @@ class World:
 
     def token_life_s(self) -> float:
         """How long a gateway access token lives here at least, as far as this worker has seen."""
-        if self.standing.token_life_s is None:
+        if self.worker_state.token_life_s is None:
             self.grant()
-        return inf if self.standing.token_life_s is None else self.standing.token_life_s
+        return inf if self.worker_state.token_life_s is None else self.worker_state.token_life_s
 
     def order_ids(self, user: User) -> list[str]:
         """The orders that the merchant has for the user."""

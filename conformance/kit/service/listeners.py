@@ -19,32 +19,32 @@ PLAIN = "plain"
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServiceDoors:
-    """The listeners by endpoint; `faces` makes invalid certificates.
+class ServiceListeners:
+    """The listeners by endpoint; `bad_certificates` makes invalid certificates.
 
     Certificates in `unissued` cannot be made, because the world has a certificate from the target file.
     """
 
     loop: Loop
-    doors: Mapping[Endpoint, SwitchableListener]
+    listeners: Mapping[Endpoint, SwitchableListener]
     tls: ssl.SSLContext | None
-    faces: Callable[[], Mapping[str, Certificate]]
+    bad_certificates: Callable[[], Mapping[str, Certificate]]
     unissued: frozenset[str] = frozenset()
     _contexts: dict[str, ssl.SSLContext | None] = field(default_factory=dict)
 
     def apart(self, endpoint: Endpoint) -> bool:
         """True if this endpoint has a listener of its own or is the redemption endpoint."""
-        door = self.doors[endpoint]
-        return endpoint is Endpoint.REDEMPTION or door is not self.doors[Endpoint.REDEMPTION]
+        door = self.listeners[endpoint]
+        return endpoint is Endpoint.REDEMPTION or door is not self.listeners[Endpoint.REDEMPTION]
 
     def behind(self, endpoint: Endpoint) -> list[Endpoint]:
         """All endpoints on the same listener as this one."""
-        return [each for each, door in self.doors.items() if door is self.doors[endpoint]]
+        return [each for each, door in self.listeners.items() if door is self.listeners[endpoint]]
 
     @contextmanager
     def showing(self, endpoint: Endpoint, face: str) -> Iterator[Callable[[], int]]:
         """During the block, the listener has this invalid certificate; yields a counter of connections."""
-        door, shown = self.doors[endpoint], self._context(face)
+        door, shown = self.listeners[endpoint], self._context(face)
         self.loop.run(door.open(shown))
         try:
             yield lambda: door.connections
@@ -54,7 +54,7 @@ class ServiceDoors:
     @contextmanager
     def behind_a_proxy(self, endpoint: Endpoint) -> Iterator[ByteProxy]:
         """During the block, all connections to this listener go through a byte-level proxy."""
-        door = self.doors[endpoint]
+        door = self.listeners[endpoint]
         back = door.another_port()
         self.loop.run(door.shut())
         self.loop.run(back.open(self.tls))
@@ -65,15 +65,15 @@ class ServiceDoors:
             self.loop.run(back.shut())
             self.loop.run(door.open(self.tls))
 
-    def make_faces(self) -> None:
+    def make_bad_certificates(self) -> None:
         """Makes the invalid certificates once and in advance, because that takes a while."""
         if not self._contexts:
-            wrong = self.faces()
+            wrong = self.bad_certificates()
             self._contexts.update(
                 {name: server_tls(each.cert_file, each.key_file) for name, each in wrong.items()}
             )
             self._contexts[PLAIN] = None
 
     def _context(self, face: str) -> ssl.SSLContext | None:
-        self.make_faces()
+        self.make_bad_certificates()
         return self._contexts[face]

@@ -48,13 +48,13 @@ class ServiceReceived:
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
         """The secrets of these kinds in these answers."""
-        hoard = self._hoard(kinds)
-        return [leak for each in exchanges for leak in _found(hoard, self._check, each)]
+        canary_set = self._canary_set(kinds)
+        return [leak for each in exchanges for leak in _found(canary_set, self._check, each)]
 
     def survey(self) -> Survey:
         """Searches all answers and the log, and returns the totals."""
         secrets = self.secrets()
-        hoard, issued = self._hoard(secrets), self._world.gateway.access_tokens()
+        canary_set, issued = self._canary_set(secrets), self._world.gateway.access_tokens()
         log, whole = self._world.log(), not self._world.missing_logs()
         return Survey(
             answers=sum(exchange.answer is not None for _, exchange in self._kept),
@@ -67,16 +67,16 @@ class ServiceReceived:
             leaks=[
                 *(_logged(each) for each in in_the_log(issued, log)[:4]),
                 *_a_few_of_each(
-                    leak for check, exchange in self._kept for leak in _found(hoard, check, exchange)
+                    leak for check, exchange in self._kept for leak in _found(canary_set, check, exchange)
                 ),
             ],
         )
 
-    def _hoard(self, kinds: Iterable[str]) -> leaks.Hoard:
+    def _canary_set(self, kinds: Iterable[str]) -> leaks.CanarySet:
         wanted = set(kinds)
         named = (leaks.name(kind, value) for kind, value in self._pairs(wanted & {PROXY_ID}))
         whole = [leaks.canary(kind, value) for kind, value in self._pairs(wanted - {PROXY_ID})]
-        return leaks.Hoard([*whole, *(each for each in named if each is not None)])
+        return leaks.CanarySet([*whole, *(each for each in named if each is not None)])
 
     def _pairs(self, kinds: set[str]) -> list[tuple[str, str]]:
         return [
@@ -90,8 +90,8 @@ class ServiceReceived:
 
 def in_the_log(tokens: Iterable[str], log: str) -> list[leaks.Found]:
     """Access tokens in the log in a readable form."""
-    hoard = leaks.Hoard([leaks.canary(LOGGED_TOKEN, token) for token in tokens])
-    return [each for each in hoard.search(log) if each.how in leaks.PLAIN]
+    canary_set = leaks.CanarySet([leaks.canary(LOGGED_TOKEN, token) for token in tokens])
+    return [each for each in canary_set.search(log) if each.how in leaks.PLAIN]
 
 
 def _a_few_of_each(found: Iterable[Leak]) -> list[Leak]:
@@ -116,7 +116,7 @@ def _logged(found: leaks.Found) -> Leak:
     )
 
 
-def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
+def _found(canary_set: leaks.CanarySet, check: str, exchange: Exchange) -> list[Leak]:
     asked = leaks.sent(exchange)
     return [
         Leak(
@@ -129,7 +129,7 @@ def _found(hoard: leaks.Hoard, check: str, exchange: Exchange) -> list[Leak]:
             status=exchange.status or None,
         )
         for part, text in leaks.received(exchange)
-        for each in hoard.search(text)
+        for each in canary_set.search(text)
         # A value that the request itself contained is no leak.
         if each.value not in asked
     ]
@@ -140,5 +140,5 @@ def _part(part: str, exchange: Exchange, value: str) -> str:
     if part != "body" or exchange.answer is None:
         return part
     named = leaks.name("", value)
-    alone = leaks.Hoard([leaks.canary("", value), *([named] if named is not None else [])])
+    alone = leaks.CanarySet([leaks.canary("", value), *([named] if named is not None else [])])
     return place_in_body(exchange.answer, lambda piece: bool(alone.search(piece)))

@@ -30,9 +30,9 @@ def waited_for(
     If the service asks to wait (Retry-After), this waits as long as the time allows. If the last answer still
     asks to wait, the recovery was not seen: RateLimited.
     """
-    standing, orders = world.standing, world.gateway.orders_of(USER)
-    given_s = min(within_s, ONCE_GIVEN_UP_S) if standing.given_up else within_s
-    asked_s = given_s if standing.given_up else max(given_s, RATE_LIMIT_BUDGET_S)
+    service_state, orders = world.service_state, world.gateway.orders_of(USER)
+    given_s = min(within_s, ONCE_GIVEN_UP_S) if service_state.given_up else within_s
+    asked_s = given_s if service_state.given_up else max(given_s, RATE_LIMIT_BUDGET_S)
     begun, pause = time.monotonic(), 0.05
     while True:
         answer = service.serve_once(token() if token is not None else world.unseen_token(USER))
@@ -43,17 +43,17 @@ def waited_for(
         time.sleep(max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
         pause = min(2.0, 2 * pause)
     if service.brings(answer, orders):
-        standing.given_up = False
+        service_state.given_up = False
     elif given_s >= SERVICE_BREAKER_S:
-        standing.given_up = True
+        service_state.given_up = True
     if wait_s is not None:
         raise RateLimited(f"{answer.step}: still status {answer.status} when there was no more time to wait")
     return answer
 
 
-def calm(service: Service, world: ServiceWorld) -> None:
+def wait_until_recovered(service: Service, world: ServiceWorld) -> None:
     """Waits after a check until a service that worked before has recovered."""
-    if not world.standing.given_up and _was_in_trouble(world):
+    if not world.service_state.given_up and _was_in_trouble(world):
         with suppress(RateLimited):
             waited_for(service, world)
 

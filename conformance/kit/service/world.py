@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp
 
 from gateproof.conformance.kit.authority import Authority, Certificate, is_for
-from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, faces
+from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, bad_certificates
 from gateproof.conformance.kit.ports import kept_port
-from gateproof.conformance.kit.service.listeners import ServiceDoors
+from gateproof.conformance.kit.service.listeners import ServiceListeners
 from gateproof.conformance.targets.model import Address, ServiceTarget, World
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -95,10 +95,10 @@ class ServiceWorld:
     ca_file: Path
     secure: bool
     certificate: tuple[str, str]
-    doors: ServiceDoors
+    listeners: ServiceListeners
     log: Callable[[], str] = str
     missing_logs: Callable[[], Sequence[str]] = tuple
-    standing: ServiceState = field(default_factory=ServiceState)
+    service_state: ServiceState = field(default_factory=ServiceState)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A valid token of the user with a subject that is new to the service.
@@ -132,7 +132,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         if len(ports) == 1
         else [application(gateway.script, gateway.journal, each) for each in routes]
     )
-    doors = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
+    listeners = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
     # A certificate from the target file may not name localhost. Then the other host uses plain HTTP.
     own_tls = tls if secure and is_for(certificate.cert_file, "localhost") else None
@@ -146,15 +146,15 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         ca_file=ca_file,
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
-        doors=ServiceDoors(
+        listeners=ServiceListeners(
             loop=loop,
-            doors={
-                endpoint: doors[min(place, len(doors) - 1)]
+            listeners={
+                endpoint: listeners[min(place, len(listeners) - 1)]
                 for place, routed in enumerate(routes)
                 for endpoint, _ in routed.values()
             },
             tls=tls,
-            faces=partial(faces, authority, *_hosts(target.world)),
+            bad_certificates=partial(bad_certificates, authority, *_hosts(target.world)),
             unissued=OF_THE_AUTHORITY if target.world.files is not None else frozenset(),
         ),
     )

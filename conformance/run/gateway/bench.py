@@ -211,7 +211,7 @@ class GatewayBench(SendingBench):
             seen=self.exchanges,
             clock=self._clock,
             capabilities=context.capabilities,
-            standing=self._standing,
+            worker_state=self._standing,
             code_lifetime_s=context.target.limits.code_lifetime_s,
         )
         return gateway, world

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from urllib.parse import urlsplit
 
 from gateproof.conformance.kit.authority import Authority, Certificate
-from gateproof.conformance.kit.bad_certificates import faces
+from gateproof.conformance.kit.bad_certificates import bad_certificates
 from gateproof.conformance.run.context.merchant_access import MerchantAccess
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.targets.model import GatewayTarget
@@ -55,7 +55,9 @@ def start_merchant(
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
         ),
-        certificates={name: _files(wrong) for name, wrong in faces(authority).items()} if secure else {},
+        certificates={name: _files(wrong) for name, wrong in bad_certificates(authority).items()}
+        if secure
+        else {},
     )
     try:
         running = stack.enter_context(process.start(config))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.received import Survey
 from gateproof.conformance.kit.service.received import ServiceReceived
-from gateproof.conformance.kit.service.recovery import calm
+from gateproof.conformance.kit.service.recovery import wait_until_recovered
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.bench import SendingBench
@@ -55,7 +55,7 @@ class ServiceBench(SendingBench):
         self._wire.begin()
         self._patient.begin()
         self.service = self._fresh()
-        calm(self.service, self.world)
+        wait_until_recovered(self.service, self.world)
         # What an answer until here has in it is the last check's doing.
         self.received.begin(check_id)
         self.forget()

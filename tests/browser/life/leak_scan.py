@@ -9,17 +9,17 @@ import base64
 import json
 import sys
 
-from gateproof.conformance.wire.leaks import Hoard, canary
+from gateproof.conformance.wire.leaks import CanarySet, canary
 from gateproof.reports.decoders import text_of
 
 
 def main() -> int:
     canaries, texts = json.load(sys.stdin)
-    hoard = Hoard(canary(kind, value) for kind, value in canaries)
+    canary_set = CanarySet(canary(kind, value) for kind, value in canaries)
     found = [
         [name, each.kind, each.how]
         for name, octets in texts
-        for each in hoard.search(text_of(base64.b64decode(octets)))
+        for each in canary_set.search(text_of(base64.b64decode(octets)))
     ]
     json.dump(found, sys.stdout)
     return 0

@@ -95,7 +95,9 @@ class Journal:
     """As much of a user's seclusion as the counting looks at."""
 
     entries: list[JournalEntry]
-    world: Any = field(default_factory=lambda: SimpleNamespace(standing=WorkerState(provisions_apart=False)))
+    world: Any = field(
+        default_factory=lambda: SimpleNamespace(worker_state=WorkerState(provisions_apart=False))
+    )
 
     def journal(self) -> list[JournalEntry]:
         return self.entries

@@ -28,7 +28,7 @@ class Crashing(toy.Toy):
 
 def played(*steps: Step) -> History | None:
     play = toy.play("")
-    play.player = Crashing()  # type: ignore[assignment]
+    play.driver = Crashing()  # type: ignore[assignment]
     surprise = repeat(play, steps)
     return None if surprise is None else surprise.history
 
@@ -65,7 +65,7 @@ def test_crash_that_was_found_is_not_lost_while_it_is_cut_down(monkeypatch: pyte
 
     def begun(*_: object) -> Play:
         play = toy.play("")
-        play.player = CrashingAgain()  # type: ignore[assignment]
+        play.driver = CrashingAgain()  # type: ignore[assignment]
         return play
 
     monkeypatch.setattr(machine, "_begin", begun)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from gateproof.conformance.histories.model import in_words, judge
-from gateproof.conformance.histories.observation import Heard, MerchantToken, Seen
-from gateproof.conformance.histories.state import Ground, Judged, State
+from gateproof.conformance.histories.observation import MerchantCall, MerchantToken, Seen
+from gateproof.conformance.histories.state import Judged, State, TargetFacts
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
@@ -28,17 +28,17 @@ LIFE_S, SIGNED_IN, LATER = 60.0, 1000.0, 1070.0
 GOOD = MerchantToken(owned=True, until=5000.0)
 
 
-def seen(came: str, at: float = SIGNED_IN, *heard: Heard, token: MerchantToken | None = None) -> Seen:
+def seen(came: str, at: float = SIGNED_IN, *heard: MerchantCall, token: MerchantToken | None = None) -> Seen:
     return Seen(came=came, said=came, at=at, heard=heard, until=at + 3600, token=token)
 
 
-def merchant(grant: str, result: str, at: float = SIGNED_IN) -> Heard:
-    return Heard(grant=grant, result=result, project=0, user=0, at=at)  # type: ignore[arg-type]
+def merchant(grant: str, result: str, at: float = SIGNED_IN) -> MerchantCall:
+    return MerchantCall(grant=grant, result=result, project=0, user=0, at=at)  # type: ignore[arg-type]
 
 
 def after(*taken: tuple[Step, Seen], life_s: float = LIFE_S) -> State:
     """The state after steps that all came to what they may."""
-    state = State(ground=Ground(hears=True, life_s=life_s))
+    state = State(facts=TargetFacts(hears=True, life_s=life_s))
     for step, what in taken:
         judged = judge(state, step, what)
         assert judged.state is not None, (step, in_words(judged.allowed))
@@ -46,7 +46,7 @@ def after(*taken: tuple[Step, Seen], life_s: float = LIFE_S) -> State:
     return state
 
 
-def signed_in(*heard: Heard, policy: str = "approve") -> list[tuple[Step, Seen]]:
+def signed_in(*heard: MerchantCall, policy: str = "approve") -> list[tuple[Step, Seen]]:
     accepted = heard or (merchant("provisioning", "accepted"),)
     return [
         (NewProject(policy=policy), seen("done")),  # type: ignore[arg-type]
@@ -60,11 +60,11 @@ def signed_in(*heard: Heard, policy: str = "approve") -> list[tuple[Step, Seen]]
 REDEEM = Redeem(code=0, token=0)
 
 
-def redeemed(state: State, came: str, at: float, *heard: Heard, token: MerchantToken = GOOD) -> Judged:
+def redeemed(state: State, came: str, at: float, *heard: MerchantCall, token: MerchantToken = GOOD) -> Judged:
     return judge(state, REDEEM, seen(came, at, *heard, token=token if came == "200" else None))
 
 
-def allowed(state: State, step: Step, at: float = SIGNED_IN, *heard: Heard) -> set[str]:
+def allowed(state: State, step: Step, at: float = SIGNED_IN, *heard: MerchantCall) -> set[str]:
     return set(judge(state, step, seen("nothing like it", at, *heard)).allowed)
 
 

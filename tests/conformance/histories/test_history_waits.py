@@ -9,7 +9,7 @@ import pytest
 
 from gateproof.conformance.histories import step_loop
 from gateproof.conformance.histories.machine import USUAL
-from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.state import State, TargetFacts
 from gateproof.conformance.histories.step_loop import Play, repeat
 from gateproof.conformance.histories.steps import Authorize, Exchange, Forward, History, Merchant, Redeem
 
@@ -37,8 +37,8 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def play(spares_s: float, patience_s: float) -> Play:
-    player = toy.Toy(spares_s=spares_s, patience_s=patience_s)
-    return Play(player=player, state=State(ground=Ground(hears=True, life_s=toy.LIFE_S)))  # type: ignore[arg-type]
+    driver = toy.Toy(spares_s=spares_s, patience_s=patience_s)
+    return Play(driver=driver, state=State(facts=TargetFacts(hears=True, life_s=toy.LIFE_S)))  # type: ignore[arg-type]
 
 
 def test_circuit_that_closes_again_is_waited_for() -> None:

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, field
 
 from gateproof.conformance.histories.capabilities import Offer
-from gateproof.conformance.histories.observation import Heard, MerchantToken, Seen
-from gateproof.conformance.histories.state import Ground, State
+from gateproof.conformance.histories.observation import MerchantCall, MerchantToken, Seen
+from gateproof.conformance.histories.state import State, TargetFacts
 from gateproof.conformance.histories.step_loop import Play
 from gateproof.conformance.histories.steps import (
     Approve,
@@ -84,7 +84,7 @@ class Toy:
     vault: dict[tuple[int, int], Cached] = field(default_factory=dict)
     manners: dict[tuple[int, int], Manner] = field(default_factory=dict)
     stumbles: set[tuple[int, int]] = field(default_factory=set)
-    heard: list[Heard] = field(default_factory=list)
+    heard: list[MerchantCall] = field(default_factory=list)
     opened: set[int] = field(default_factory=set)
     uses: dict[int, int] = field(default_factory=dict)
     tried: set[tuple[int, int]] = field(default_factory=set)
@@ -246,7 +246,7 @@ class Toy:
 
     def _hear(self, grant: str, result: str, place: tuple[int, int]) -> None:
         project, user = place
-        self.heard.append(Heard(grant=grant, result=result, project=project, user=user, at=self.now))  # type: ignore[arg-type]
+        self.heard.append(MerchantCall(grant=grant, result=result, project=project, user=user, at=self.now))  # type: ignore[arg-type]
 
     def _seen(self, came: str, **more: object) -> Seen:
         return Seen(
@@ -256,5 +256,5 @@ class Toy:
 
 def play(wrong: str = "") -> Play:
     """A history at a toy gateway that is about to begin."""
-    ground = Ground(hears=True, life_s=LIFE_S)
-    return Play(player=Toy(wrong=wrong), state=State(ground=ground))  # type: ignore[arg-type]
+    facts = TargetFacts(hears=True, life_s=LIFE_S)
+    return Play(driver=Toy(wrong=wrong), state=State(facts=facts))  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ def burst(monkeypatch: pytest.MonkeyPatch, tries: Tries) -> Tally:
     monkeypatch.setattr(back, "asks", lambda *_: False)
     journal = SimpleNamespace(since=lambda *_: [])
     world = SimpleNamespace(
-        gateway=SimpleNamespace(journal=journal), standing=SimpleNamespace(asked_by_first_calls=None)
+        gateway=SimpleNamespace(journal=journal), service_state=SimpleNamespace(asked_by_first_calls=None)
     )
     with tallying() as tally:
         cast("Any", back.burst_of_first_calls_shares_a_proxy_token)(None, world)

@@ -34,7 +34,7 @@ class Pages:
             proxy_tokens=[],
             setup=SimpleNamespace(proxy_client_secret="a-secret-of-some-length-1", proxy_client_id="proxy_1"),
         )
-        world: Any = SimpleNamespace(gateway=gateway, standing=ServiceState())
+        world: Any = SimpleNamespace(gateway=gateway, service_state=ServiceState())
         self.world = world
         self.received = ServiceReceived(world)
         self.service: Any = SimpleNamespace(

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance.wire.leaks import Canary, Hoard, canary, name
+from gateproof.conformance.wire.leaks import Canary, CanarySet, canary, name
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
 RAW = SECRET.encode()
@@ -46,38 +46,38 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_secret_is_found_in_every_form(form: str) -> None:
-    hoard = Hoard([canary("proxy_token", SECRET), canary("other", "Zz" * 20)])
-    assert [found.value for found in hoard.search(f'{{"x": "{form}", "y": [1, 2]}}')] == [SECRET]
+    canary_set = CanarySet([canary("proxy_token", SECRET), canary("other", "Zz" * 20)])
+    assert [found.value for found in canary_set.search(f'{{"x": "{form}", "y": [1, 2]}}')] == [SECRET]
 
 
 def test_fifteen_characters_are_no_leak() -> None:
-    assert Hoard([canary("proxy_token", SECRET)]).search(f"-{SECRET[5:20]}-") == []
+    assert CanarySet([canary("proxy_token", SECRET)]).search(f"-{SECRET[5:20]}-") == []
 
 
 def test_of_a_jwt_the_signature_counts() -> None:
     head = base64.urlsafe_b64encode(b'{"alg":"ES256","kid":"a","typ":"at+jwt"}').decode().rstrip("=")
     claims = base64.urlsafe_b64encode(b'{"iss":"https://core.example","aud":"a"}').decode().rstrip("=")
     token = f"{head}.{claims}.{'sIgNaTuRe0123456789abcdefXYZ'}"
-    hoard = Hoard([canary("proxy_token", token)])
-    assert hoard.search(f"{head}.{claims}.AnotherSignature9876543210") == []
-    assert hoard.search(token)
-    assert hoard.search("…sIgNaTuRe0123456789…")
+    canary_set = CanarySet([canary("proxy_token", token)])
+    assert canary_set.search(f"{head}.{claims}.AnotherSignature9876543210") == []
+    assert canary_set.search(token)
+    assert canary_set.search("…sIgNaTuRe0123456789…")
 
 
 def test_names_inside_a_secret_are_no_secret() -> None:
     project = "prj_0123456789abcdef0123"
     token = f"pt.{project}.Q8w7E6r5T4y3U2i1O0pA"
-    hoard = Hoard([canary("proxy_token", token, public=[project])])
-    assert hoard.search(f'{{"project_id": "{project}"}}') == []
-    assert hoard.search(token)
+    canary_set = CanarySet([canary("proxy_token", token, public=[project])])
+    assert canary_set.search(f'{{"project_id": "{project}"}}') == []
+    assert canary_set.search(token)
 
 
 def test_an_identifier_is_looked_for_as_a_whole() -> None:
     found = name("proxy_client_id", "proxy_17")
     assert isinstance(found, Canary)
-    hoard = Hoard([found])
-    assert hoard.search("proxy_171") == []
-    assert hoard.search('{"id": "proxy_17"}')
+    canary_set = CanarySet([found])
+    assert canary_set.search("proxy_171") == []
+    assert canary_set.search('{"id": "proxy_17"}')
     assert name("proxy_client_id", "backend") is None
 
 
@@ -85,7 +85,7 @@ def test_an_identifier_is_looked_for_as_a_whole() -> None:
 def test_short_identifier_is_not_taken_for_a_part_of_another_name(text: str) -> None:
     found = name("proxy_client_id", "proxy_1")
     assert isinstance(found, Canary)
-    assert Hoard([found]).search(text) == []
+    assert CanarySet([found]).search(text) == []
 
 
 @pytest.mark.parametrize(
@@ -95,43 +95,43 @@ def test_short_identifier_is_not_taken_for_a_part_of_another_name(text: str) -> 
 def test_short_identifier_is_found_by_itself(text: str) -> None:
     found = name("proxy_client_id", "proxy_1")
     assert isinstance(found, Canary)
-    assert [each.value for each in Hoard([found]).search(text)] == ["proxy_1"]
+    assert [each.value for each in CanarySet([found]).search(text)] == ["proxy_1"]
 
 
 def test_long_identifier_is_found_in_another_name() -> None:
     found = name("proxy_client_id", "proxy_0123456789")
     assert isinstance(found, Canary)
-    assert Hoard([found]).search("Via: 1.1 orders_proxy_0123456789")
+    assert CanarySet([found]).search("Via: 1.1 orders_proxy_0123456789")
 
 
 def test_words_are_not_taken_for_secrets() -> None:
-    hoard = Hoard([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
-    assert hoard.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
+    canary_set = CanarySet([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
+    assert canary_set.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
 
 
 @pytest.mark.parametrize(
     "secret", ["my-proxy-client-secret", "proxy-secret-1234", "something.of.some.length"]
 )
 def test_secret_that_is_made_of_words_is_found_whole(secret: str) -> None:
-    hoard = Hoard([canary("proxy_client_secret", secret)])
+    canary_set = CanarySet([canary("proxy_client_secret", secret)])
     for text in (
         f'{{"sent": "{secret}"}}',
         f"id=a&client_secret={secret}",
         f"proxy_1:{secret}",
         base64.b64encode(secret.encode()).decode(),
     ):
-        assert [found.value for found in hoard.search(text)] == [secret]
-    assert hoard.search(secret.replace("-", " ").replace(".", " ")) == []
+        assert [found.value for found in canary_set.search(text)] == [secret]
+    assert canary_set.search(secret.replace("-", " ").replace(".", " ")) == []
 
 
 def test_short_secret_is_found_where_it_is_a_value() -> None:
-    hoard = Hoard([canary("proxy_client_secret", "secret1")])
+    canary_set = CanarySet([canary("proxy_client_secret", "secret1")])
     for text in ('{"a": {"b": "secret1"}}', "id=a&secret=secret1", "X-Debug: secret1", "proxy_1:secret1"):
-        assert [found.value for found in hoard.search(text)] == ["secret1"]
+        assert [found.value for found in canary_set.search(text)] == ["secret1"]
     for text in ("see secret1 in the manual", "secret12", "/secret1/", '"secret1-or-more"', '"Secret1"'):
-        assert hoard.search(text) == []
+        assert canary_set.search(text) == []
 
 
 def test_word_is_not_looked_for() -> None:
-    hoard = Hoard([canary("proxy_client_secret", "password"), canary("proxy_client_secret", "abc1")])
-    assert hoard.search('<input type="password" name="abc1">') == []
+    canary_set = CanarySet([canary("proxy_client_secret", "password"), canary("proxy_client_secret", "abc1")])
+    assert canary_set.search('<input type="password" name="abc1">') == []

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from gateproof.conformance.wire.common_substrings import without_shared_parts
-from gateproof.conformance.wire.leaks import Hoard, canary
+from gateproof.conformance.wire.leaks import CanarySet, canary
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
 PROJECT = "prj_0123456789abcdef0123"
@@ -57,33 +57,33 @@ def test_what_one_serializer_writes_into_every_token_is_no_leak(
 ) -> None:
     own = [maker(f"proxy {each}") for each in range(number)]
     agents = [maker(f"agent {each}") for each in range(number)]
-    hoard = Hoard(without_shared_parts([canary("proxy_token", token) for token in own], agents))
-    assert [token for token in (*agents, maker("another agent")) if hoard.search(token)] == []
-    assert [token for token in own if not hoard.search(f'{{"debug": "{token}"}}')] == []
+    canary_set = CanarySet(without_shared_parts([canary("proxy_token", token) for token in own], agents))
+    assert [token for token in (*agents, maker("another agent")) if canary_set.search(token)] == []
+    assert [token for token in own if not canary_set.search(f'{{"debug": "{token}"}}')] == []
 
 
 def test_half_of_what_is_a_tokens_own_is_found() -> None:
     token = signed("proxy")
-    hoard = Hoard(without_shared_parts([canary("proxy_token", token)], [signed("agent")]))
-    assert hoard.search(token[16:40])
-    assert hoard.search(token[-24:])
+    canary_set = CanarySet(without_shared_parts([canary("proxy_token", token)], [signed("agent")]))
+    assert canary_set.search(token[16:40])
+    assert canary_set.search(token[-24:])
 
 
 def test_token_whose_own_parts_are_short_is_found_as_a_whole() -> None:
     one, two = (f"{chance(seed, 10)}-{chance('same')}-{chance(seed + 'b', 10)}" for seed in ("one", "two"))
-    hoard = Hoard(without_shared_parts([canary("proxy_token", one)], [two]))
-    assert hoard.search(two) == []
-    assert hoard.search(f"token={one}")
+    canary_set = CanarySet(without_shared_parts([canary("proxy_token", one)], [two]))
+    assert canary_set.search(two) == []
+    assert canary_set.search(f"token={one}")
 
 
 def test_a_beginning_that_others_share_is_no_secret() -> None:
     prefix = "gateway_live_secret_2026_"
     mine, others = prefix + "a1b2c3d4e5f6g7h8i9", prefix + "z9y8x7w6v5u4t3s2r1"
-    hoard = Hoard(without_shared_parts([canary("proxy_client_secret", mine)], [others]))
-    assert hoard.search(others) == []
-    assert hoard.search(f"x{mine}")
+    canary_set = CanarySet(without_shared_parts([canary("proxy_client_secret", mine)], [others]))
+    assert canary_set.search(others) == []
+    assert canary_set.search(f"x{mine}")
 
 
 def test_a_value_that_another_holds_whole_keeps_all_of_itself() -> None:
-    hoard = Hoard(without_shared_parts([canary("proxy_token", SECRET)], [f"{SECRET}-and-more"]))
-    assert hoard.search(f"{SECRET}-and-more")
+    canary_set = CanarySet(without_shared_parts([canary("proxy_token", SECRET)], [f"{SECRET}-and-more"]))
+    assert canary_set.search(f"{SECRET}-and-more")

@@ -75,9 +75,9 @@ def world(scripted_gateway: ScriptedGateway) -> World:
                     status=status,
                 )
             )
-        standing = SimpleNamespace(given_up=False)
+        service_state = SimpleNamespace(given_up=False)
         token = scripted_gateway.access_token
-        return SimpleNamespace(gateway=scripted_gateway, standing=standing, unseen_token=token)
+        return SimpleNamespace(gateway=scripted_gateway, service_state=service_state, unseen_token=token)
 
     return around
 
@@ -93,14 +93,14 @@ def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock, world: World) -
     recovery.waited_for(Service(lost=30), around)  # type: ignore[arg-type]
 
     assert 45 < clock.now < SERVICE_BREAKER_S
-    assert not around.standing.given_up
+    assert not around.service_state.given_up
 
 
 def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Clock, world: World) -> None:
     around = world()
 
     recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
-    first, around_again = clock.now, around.standing.given_up
+    first, around_again = clock.now, around.service_state.given_up
     recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
 
     assert around_again
@@ -113,7 +113,7 @@ def test_a_short_wait_gives_nobody_up(world: World) -> None:
 
     recovery.waited_for(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
 
-    assert not around.standing.given_up
+    assert not around.service_state.given_up
 
 
 @pytest.mark.usefixtures("clock")
@@ -149,7 +149,7 @@ def test_who_asks_to_wait_to_the_end_is_not_held_to_it(world: World) -> None:
     with pytest.raises(RateLimited):
         recovery.waited_for(Service(lost=float("inf"), asks_to_wait_s=120), around)  # type: ignore[arg-type]
 
-    assert around.standing.given_up
+    assert around.service_state.given_up
 
 
 @pytest.mark.usefixtures("clock")
@@ -169,6 +169,6 @@ def test_between_two_checks_trouble_is_waited_for_where_there_was_some(
 ) -> None:
     service = Service(lost=2)
 
-    recovery.calm(service, world(*calls))  # type: ignore[arg-type]
+    recovery.wait_until_recovered(service, world(*calls))  # type: ignore[arg-type]
 
     assert service.asked == asked
