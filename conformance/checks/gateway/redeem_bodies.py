@@ -75,7 +75,7 @@ def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case:
     _is_json(gateway.redeem(token, proxy, resources.get(case, grant.resource.indicator)))
 
 
-@check("REDEEM-17", needs=["merchant"])
+@check("REDEEM-17", needs=["merchant"], alone=True)
 def lost_merchant_token_is_answered_in_json(world: World) -> None:
     """So is a redemption for which the user has to authorize again."""
     _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
