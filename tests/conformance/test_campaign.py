@@ -61,7 +61,7 @@ def test_what_failed_before_fails_at_once_with_another_seed(tmp_path: Path) -> N
     strategy = st.integers(0, 10**6)
     with tallying() as tally, pytest.raises(Violated):
         Draw(seed=1, examples=5_000, check=CHECK, campaign=campaign(tmp_path)).each(strategy, holds)
-    assert tally.beside == {EXAMPLE: 987_654}
+    assert tally.attached == {EXAMPLE: 987_654}
 
     asked: list[int] = []
 

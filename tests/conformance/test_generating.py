@@ -19,7 +19,7 @@ def test_smallest_input_that_fails_is_kept() -> None:
 
     with tallying() as tally, pytest.raises(Violated):
         Draw(seed=3, examples=200).each(st.lists(st.integers(0, 1000)), holds)
-    assert tally.beside == {EXAMPLE: [100]}
+    assert tally.attached == {EXAMPLE: [100]}
     assert tally.replay == {"kind": "example", "value": [100]}
 
 
@@ -35,7 +35,7 @@ def test_nothing_is_kept_of_what_holds() -> None:
         Draw(seed=3, examples=20).each(
             st.integers(), lambda value: expect.that(value is not None, "a", expected="", got="")
         )
-    assert tally.beside == {}
+    assert tally.attached == {}
     assert tally.expected > 1
 
 
@@ -88,5 +88,5 @@ def test_claim_that_broke_before_is_what_is_told() -> None:
 
 
 def test_what_was_stored_of_another_kind_is_left_out() -> None:
-    with pytest.raises(LeftOut, match="no example"):
+    with pytest.raises(LeftOut, match="not an example"):
         Draw(seed=3, examples=200, replay={"kind": "history"}).each(st.integers(), print)

@@ -60,7 +60,7 @@ def asked(gateway: Any, world: Any) -> None:
 
 
 def test_token_handed_out_again_is_left_out_where_no_client_can_be_made() -> None:
-    with pytest.raises(LeftOut, match="given before"):
+    with pytest.raises(LeftOut, match="issued before"):
         asked(gateway(same, 3540), world())
 
 

@@ -12,7 +12,7 @@ from gateproof.conformance.suite.claims import expect, require
 def document_comes_as_json(gateway: Gateway, world: World) -> None:
     """The media type of the discovery document is application/json, or another one that ends in +json."""
     answer = require(gateway.discovery(world.projects.home().resource)).status(200)
-    require(answer).json_object()
+    require.text(require(answer).json_object().get("issuer"), "issuer in the discovery document")
     said = answer.answer.header("Content-Type") if answer.answer is not None else None
     media_type = (said or "").partition(";")[0].strip().lower()
 

@@ -35,8 +35,8 @@ RULES = ("VAULT-06", "VAULT-10", "SECRET-07", "ROBUST-02")
 def main() -> None:
     if sys.argv[1:] == ["inert"]:
         MerchantFault.scripted = _nothing  # type: ignore[method-assign]
-        MerchantAdmin.show = _nobody  # type: ignore[method-assign]
-        MerchantAdmin.visits = lambda *_: 0  # type: ignore[method-assign]
+        MerchantAdmin.switch_listener = _nobody  # type: ignore[method-assign]
+        MerchantAdmin.connections = lambda *_: 0  # type: ignore[method-assign]
     checks = [check for module in MODULES for check in checks_in(module) if check.rule in RULES]
     ids = frozenset(check_id for check in checks for check_id in check.ids())
     options = RunOptions(seed=7, chosen=ids, exchanges=False)

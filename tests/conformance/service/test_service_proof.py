@@ -74,7 +74,7 @@ def failed(result: RunResult) -> dict[str, Any]:
         (
             "forwarded-host-taken-for-granted",
             "ROBUST-01",
-            "challenge: expected an answer in time and below 500",
+            "challenge: expected an answer in time and with a status below 500",
         ),
     ],
 )

@@ -59,5 +59,5 @@ def test_kept_key_stays_the_same_and_of_its_kind(algorithm: str, tmp_path: Path)
     assert kept_key(file, algorithm).jwk == first.jwk
     assert first.jwk["alg"] == algorithm
     other = "RS256" if algorithm in ("ES256", "EdDSA") else "ES256"
-    with pytest.raises(ValueError, match=f"core-key.pem holds a key that {other} has no use for"):
+    with pytest.raises(ValueError, match=f"core-key.pem holds a key that does not fit {other}"):
         kept_key(file, other)

@@ -46,8 +46,8 @@ def test_races_of_services_are_known() -> None:
     ("change", "said"),
     [
         ({"kind": "history"}, "kind"),
-        ({"check": "CODE-10/nothing"}, "no check of this version"),
-        ({"check": []}, "no check of this version"),
+        ({"check": "CODE-10/nothing"}, "this version does not have"),
+        ({"check": []}, "this version does not have"),
         ({"seed": "3"}, "seed"),
         ({"rounds": True}, "rounds"),
         ({"racers": -1}, "racers"),
