@@ -38,14 +38,6 @@ def registration_is_answered_in_json(
     _is_json(gateway.register(case(world.agents.metadata())))
 
 
-@check("REDEEM-17")
-def redemption_is_answered_in_json(world: World) -> None:
-    """So is a good redemption."""
-    grant = world.grant()
-
-    _is_json(world.backend.require_redeemed(grant, world.backend.proxy_token()))
-
-
 REFUSED = (
     "no-authorization",
     "no-proxy-token",
