@@ -48,7 +48,7 @@ def sign_in_left_half_way_gives_no_code(gateway: Gateway, world: World) -> None:
     approves(gateway, world, browser, agent, user)
 
 
-@check("AUTHZ-20", needs=["sign-in:browser", "merchant"])
+@check("AUTHZ-20", needs=["sign-in:browser", "merchant", "users:2"])
 def merchant_signs_in_whoever_comes_in_a_new_browser(gateway: Gateway, world: World) -> None:
     """In a new browser no code comes before the merchant has signed that user in, the second time too."""
     asked: list[bool] = []
