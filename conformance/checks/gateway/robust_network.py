@@ -235,7 +235,7 @@ def _wait_until_noticed(alone: IsolatedUser) -> None:
 
 def _held_calls(world: World, gate: str) -> int:
     """The number of calls that the merchant holds; a gateway that does not refresh here cannot be delayed."""
-    deadline = time.monotonic() + 5.0
+    deadline = time.monotonic() + REACHED_S
     while world.merchant is not None and time.monotonic() < deadline:
         if arrived := world.merchant.arrived(gate):
             return arrived
