@@ -180,7 +180,9 @@ class PageSignIn:
                 *(item.name for item in form.fields if item.kind != "hidden"),
             )
             acts.answered[question] += 1
-            if acts.answered[question] > _SAME_QUESTION:
+            # A password that is meant to be wrong is typed once: a merchant may lock the account.
+            most = 1 if request.user.password.kind == "wrong_password" else _SAME_QUESTION
+            if acts.answered[question] > most:
                 return "the page keeps asking for the password"
         acts.count += 1
         acts.pages.append(without_query(page.url))
