@@ -55,7 +55,7 @@ class EvidenceWriter:
             raise ValueError("a record begins with its header")
         self._write([(Kind.HEADER, plain(header_to_dict(header)))])
         self._header = header
-        self._planned = {rule.id: (rule.section, rule.level) for rule in header.planned}
+        self._planned = {rule.id: (rule.section, rule.level) for rule in header.rules()}
 
     def check(self, result: CheckResult) -> None:
         """Writes the exchanges of one attempt of a check, then its result."""
@@ -94,8 +94,8 @@ class EvidenceWriter:
 
     def missing(self) -> int:
         """The number of planned checks without a line."""
-        planned = sum(len(rule.checks) for rule in self._header.planned) if self._header is not None else 0
-        return planned - len({check.id for check in self._checks})
+        planned = self._header.planned_checks() if self._header is not None else set()
+        return len(planned - {check.id for check in self._checks})
 
     def footer(self, *, duration_s: float, cut_short: str = "") -> Footer:
         """Writes the last line; not for a run that was interrupted or crashed."""

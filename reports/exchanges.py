@@ -15,7 +15,11 @@ _MARK = re.compile(r"⟨[^⟩]*⟩")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shown:
-    """One exchange: the request, and the answer or the reason why there was none."""
+    """One exchange: the request, and the answer or the reason why there was none.
+
+    `resent`: the kept connection had ended, and the request was sent again on a new one. Older records do not
+    have it.
+    """
 
     step: str
     method: str
@@ -29,6 +33,7 @@ class Shown:
     retries: int = 0
     at_s: float = 0.0
     elapsed_s: float = 0.0
+    resent: bool = False
 
 
 def shown_from_dict(values: Mapping[str, Any]) -> Shown:

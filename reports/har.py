@@ -69,6 +69,7 @@ def _entry(
         "_verdict": check.verdict.value,
         "_step": shown.step,
         "_retries": shown.retries,
+        "_resent": shown.resent,
     }
     return entry | ({"_error": shown.failure or "no answer"} if shown.status is None else {})
 

@@ -108,7 +108,8 @@ class Header:
 
     ``dependencies`` is a digest of the installed packages. ``clock_skew_s`` is how far the target's clock is
     ahead, None if unknown. ``command`` repeats the run. ``public`` are names that every check may show
-    although they look like credentials.
+    although they look like credentials. ``step_owners`` are rules that were not selected: one is part of the
+    result if a step of it failed. Older records have none.
     """
 
     role: str
@@ -128,6 +129,14 @@ class Header:
     public: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     proof: Proof | None = None
+    step_owners: tuple[Planned, ...] = ()
+
+    def rules(self) -> tuple[Planned, ...]:
+        """All rules of which a record can have results."""
+        return (*self.planned, *self.step_owners)
+
+    def planned_checks(self) -> set[str]:
+        return {check_id for rule in self.planned for check_id in rule.checks}
 
 
 def header_to_dict(header: Header) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from datetime import datetime
 from pathlib import Path
 
 from gateproof.reports.evidence import EvidenceWriter, Scan
-from gateproof.reports.header import Header, Part, Target
+from gateproof.reports.failed_steps import is_a_step
+from gateproof.reports.header import Header, Part, Planned, Target
 from gateproof.reports.record import Record, results
 from gateproof.reports.record_consistency import audit
 from gateproof.reports.verdicts import CheckResult
@@ -129,6 +130,7 @@ def _header(records: Sequence[Record]) -> Header:
         planned=tuple(
             sorted((rule for header in headers for rule in header.planned), key=lambda rule: rule.place)
         ),
+        step_owners=_step_owners(headers),
         public=tuple(sorted({name for header in headers for name in header.public})),
         parts=tuple(
             Part(shard=record.header.options.shard, run_id=record.header.run_id, digest=record.digest)
@@ -137,10 +139,20 @@ def _header(records: Sequence[Record]) -> Header:
     )
 
 
+def _step_owners(headers: Sequence[Header]) -> tuple[Planned, ...]:
+    """The rules that no part selected, and of which every part could see a failed step."""
+    planned = {rule.id for header in headers for rule in header.planned}
+    others = {rule.id: rule for header in headers for rule in header.step_owners if rule.id not in planned}
+    return tuple(sorted(others.values(), key=lambda rule: rule.place))
+
+
 def _checks(records: Sequence[Record]) -> list[CheckResult]:
     """The results of all parts; names that a part's header made public are public in each of its checks."""
-    return [
+    found = [
         replace(result, public=(*result.public, *record.header.public))
         for record in records
         for result in results(record)
     ]
+    # A step that failed in several parts is one failure, as in one run.
+    steps = {result.id: result for result in reversed(found) if is_a_step(result.id)}
+    return [result for result in found if steps.get(result.id, result) is result]

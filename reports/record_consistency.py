@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from gateproof.reports.failed_steps import AS_A_STEP
 from gateproof.reports.findings import Concern, Finding
 from gateproof.reports.record import FILE, Record, results
 from gateproof.reports.run_result import INTERRUPTED, footer_of
@@ -34,11 +35,11 @@ def _end(record: Record) -> Iterator[Finding]:
 
 def _plan(record: Record) -> Iterator[Finding]:
     """Differences between the plan, the checks and their exchanges."""
-    rules = {rule.id: rule for rule in record.header.planned}
+    rules = {rule.id: rule for rule in record.header.rules()}
     owner: dict[int, str] = {}
     for number, check in record.checks.items():
         rule = rules.get(check.rule)
-        if rule is None or check.id not in rule.checks:
+        if rule is None or check.id not in (*rule.checks, f"{rule.id}/{AS_A_STEP}"):
             text = f"{check.id} was not planned"
             yield Finding(concern=Concern.COUNTS, file=FILE, line=number, text=text)
         elif (check.level, check.section) != (rule.level, rule.section):

@@ -40,7 +40,8 @@ def failures(result: RunResult) -> Iterator[tuple[str, dict[str, Any]]]:
                 "schema": SCHEMA,
                 "role": result.role,
                 "target": str(result.target.get("name") or ""),
-                "check": check.id,
+                # A failed step is repeated by the check in which it failed.
+                "check": (check.replay or {}).get("check", check.id),
                 "seed": result.run.get("seed"),
                 "command": str(result.run.get("command") or ""),
                 "repeat": dict(check.replay or _BY_NAME),
@@ -67,7 +68,9 @@ def selection(rule: RuleResult) -> str:
     failed = [check for check in rule.checks if check.verdict is Verdict.FAILED]
     if failed and all(map(is_of_a_run, failed)):
         return selected(rule.id, (failed[0].replay or {}).get("rules"))
-    return selected(rule.id, [rule.id])
+    # A failed step is repeated by the rules of the checks in which it failed.
+    repeating = [str((check.replay or {}).get("check", check.id)).partition("/")[0] for check in failed]
+    return selected(repeating[0] if repeating else rule.id, repeating or [rule.id])
 
 
 def selected(rule: str, beside: object) -> str:

@@ -51,7 +51,11 @@ def verdicts_of(header: Header, checks: Iterable[CheckResult], cut_short: str) -
     for check in checks:
         found.setdefault(check.rule, []).append(check)
     options = header.options
-    ruled = [_ruled(planned, found.get(planned.id, []), cut_short) for planned in header.planned]
+    judged = [*header.planned, *(rule for rule in header.step_owners if rule.id in found)]
+    ruled = [
+        _ruled(planned, found.get(planned.id, []), cut_short)
+        for planned in sorted(judged, key=lambda rule: rule.place)
+    ]
     rules, faults = baseline.apply(ruled, options.baseline, date.fromisoformat(header.started[:10]))
     verdict, reason = run_verdict(
         rules,
@@ -71,8 +75,8 @@ def footer_of(
     counted = Counter(rule.verdict for rule in judged.rules)
     return Footer(
         counts={verdict.value: counted[verdict] for verdict in Verdict},
-        planned=sum(len(planned.checks) for planned in header.planned),
-        executed=len({check.id for check in checks}),
+        planned=len(header.planned_checks()),
+        executed=len({check.id for check in checks} & header.planned_checks()),
         verdict=judged.verdict,
         reason=judged.reason,
         duration_s=duration_s,

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     EXPECTATION_BROKEN = "expectation-broken"
     OBSERVED = "observed"
     PRECONDITION_BROKEN = "precondition-broken"
+    STEP_FAILED = "step-failed"
     NEED_MISSING = "need-missing"
     LEFT_OUT = "left-out"
     NO_OVERLAP = "race-did-not-overlap"
@@ -97,7 +98,8 @@ class CheckResult:
     hop and count. ``replay`` is what repeats a failure. ``guilty`` is the position of the exchange that the
     claim is about, if it names one. ``scenario`` says what was done to a target that sends the requests
     itself; sending one of its requests again would repeat nothing. ``picture`` is a screenshot of the page on
-    which a sign-in got stuck, a PNG in base64.
+    which a sign-in got stuck, a PNG in base64. ``owner`` is the rule of the step that failed in this check;
+    a record does not have it, but a result of that rule.
     """
 
     id: str
@@ -117,6 +119,7 @@ class CheckResult:
     guilty: int | None = None
     scenario: str = ""
     public: tuple[str, ...] = ()
+    owner: str = ""
 
     def __post_init__(self) -> None:
         if not self.reason:

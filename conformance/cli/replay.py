@@ -94,8 +94,12 @@ def _once(target: Target | Embedded, failure: Stored) -> RunResult:
 
 
 def _result_of(result: RunResult, check_id: str) -> CheckResult | None:
-    checks = (check for rule in result.rules for check in rule.checks)
-    return next((check for check in checks if check.id == check_id), None)
+    """The result of the check, or of a step that failed in it."""
+    from gateproof.reports.failed_steps import is_a_step  # noqa: PLC0415
+
+    checks = [check for rule in result.rules for check in rule.checks]
+    steps = [check for check in checks if is_a_step(check.id)]
+    return next((check for check in (*steps, *checks) if check in steps or check.id == check_id), None)
 
 
 def _target(path: Path | None, failure: Stored) -> Target | Embedded:

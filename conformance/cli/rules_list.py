@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.suite.rules import Needs, Rule, UnknownRuleError, load, select
-from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, ROLES
+from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, ROLES, STEPS
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]  # noqa: SLF001 - it has no public name
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 _NARROW, _NARROWEST = 90, 40
 _ID, _LEVEL, _NEEDS, _GAP = 10, 8, 33, 2
+_STEP = max(map(len, STEPS))
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -29,6 +30,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("role", nargs="?", choices=ROLES, help="only the rules that judge this role")
     parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only these rule IDs")
     parser.add_argument("--skip", action="append", default=[], metavar="GLOB", help="not these rule IDs")
+    parser.add_argument(
+        "--steps", action="store_true", help="the steps that checks build on, and the rule of each"
+    )
     parser.add_argument("--json", action="store_true", help="an array of objects in place of the table")
     parser.set_defaults(handler=run)
 
@@ -43,7 +47,9 @@ def run(args: argparse.Namespace) -> int:
         command = f"gateproof list {args.role}" if args.role else "gateproof list"
         print(f"{command}: {problem}", file=sys.stderr)
         return 2
-    if args.json:
+    if args.steps:
+        print("\n".join(steps(chosen)))
+    elif args.json:
         print(json.dumps([as_json(rule) for rule in chosen], indent=2))
     else:
         print("\n".join(table(chosen, width=_width(), bold=_bold())))
@@ -59,7 +65,15 @@ def as_json(rule: Rule) -> dict[str, object]:
         "needs": [group[0] if len(group) == 1 else list(group) for group in rule.needs],
         "title": rule.title,
         "section": rule.section,
+        **({"steps": list(rule.steps)} if rule.steps else {}),
     }
+
+
+def steps(rules: Iterable[Rule]) -> Iterator[str]:
+    """The steps that these rules own, and what each step is."""
+    for rule in rules:
+        for step in rule.steps:
+            yield f"{rule.id:{_ID}}  {step:{_STEP}}  {STEPS[step]}"
 
 
 def needs_text(needs: Needs) -> list[str]:

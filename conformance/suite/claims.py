@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateproof.conformance.suite.fault import Fault
+from gateproof.conformance.suite.steps import owners
 from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
 
 class Broken(Exception):
     """A claim that does not hold. Its texts are not redacted yet.
 
-    `exchange` is set if the claim was about a whole answer.
+    `exchange` is set if the claim was about a whole answer. `owner` is the rule that a failed step belongs
+    to; empty if it is nobody's failure.
     """
 
-    def __init__(self, *, what: str, expected: str, got: str, exchange: Exchange | None = None) -> None:
+    def __init__(
+        self, *, what: str, expected: str, got: str, exchange: Exchange | None = None, owner: str = ""
+    ) -> None:
         super().__init__(what)
         self.what = what
         self.expected = expected
         self.got = got
         self.exchange = exchange
+        self.owner = owner
 
 
 class Unmet(Broken):
@@ -70,7 +75,8 @@ class TimesUnclear(Exception):
 class Tally:
     """Counts the claims and observations of a check: without any, it has shown nothing.
 
-    `attached` are documents to show next to a broken claim. `fired` counts faults, `overlaps` says for each
+    `attached` are documents to show next to a broken claim. `owned` is false while a failed step is nobody's
+    failure. `fired` counts faults, `overlaps` says for each
     race whether its requests overlapped, and `replay` is what repeats a failure.
     """
 
@@ -78,6 +84,7 @@ class Tally:
     observed: dict[str, Any] = field(default_factory=dict)
     attached: dict[str, Any] = field(default_factory=dict)
     fired: dict[Fault, int] = field(default_factory=dict)
+    owned: bool = True
     overlaps: list[bool] = field(default_factory=list)
     replay: dict[str, Any] | None = None
 
@@ -106,7 +113,11 @@ class AnswerClaim:
     def status(self, *allowed: int) -> Exchange:
         """The answer has one of these statuses."""
         wanted = " or ".join(map(str, allowed))
-        self._hold(self.exchange.status in allowed, f"status {wanted}")
+        self._hold(
+            self.exchange.status in allowed,
+            f"status {wanted}",
+            succeeds=all(200 <= status < 300 for status in allowed),
+        )
         return self.exchange
 
     def refused(self) -> Exchange:
@@ -133,19 +144,32 @@ class AnswerClaim:
         if isinstance(document, dict):
             return document
         found = document if document is NOT_JSON else f"JSON {type(document).__name__}"
-        self._hold(False, "a JSON object in the body", f"{self.exchange.outcome()} with {found}")
+        got = f"{self.exchange.outcome()} with {found}"
+        self._hold(False, "a JSON object in the body", got, succeeds=True)
         raise AssertionError("unreachable")
 
-    def _hold(self, holds: bool, expected: str, got: str | None = None) -> None:
+    def _hold(self, holds: bool, expected: str, got: str | None = None, *, succeeds: bool = False) -> None:
+        verb, step = self.verb, self.exchange.step
+        if succeeds and not verb.step and step in owners():
+            verb = verb.step_of(step)
         found = got or self.exchange.outcome()
-        self.verb.that(holds, self.exchange.step, expected=expected, got=found, exchange=self.exchange)
+        verb.that(holds, step, expected=expected, got=found, exchange=self.exchange)
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """`require` or `expect`: the same claims, but another exception if they do not hold."""
+    """`require` or `expect`: the same claims, but another exception if they do not hold.
+
+    A broken `require` is a failure of the rule that `step` belongs to. An exchange that has to succeed is the
+    step of its own name, unless another one is given.
+    """
 
     breaks_as: type[Broken]
+    step: str = ""
+
+    def step_of(self, step: str) -> Verb:
+        """The same claims, about this step."""
+        return replace(self, step=step)
 
     def __call__(self, exchange: Exchange) -> AnswerClaim:
         return AnswerClaim(exchange, self)
@@ -157,7 +181,10 @@ class Verb:
         if self.breaks_as is Violated:
             _TALLY.get().expected += 1
         if not holds:
-            raise self.breaks_as(what=what, expected=expected, got=_shown(got), exchange=exchange)
+            owner = owners()[self.step] if self.step and _TALLY.get().owned else ""
+            raise self.breaks_as(
+                what=what, expected=expected, got=_shown(got), exchange=exchange, owner=owner
+            )
 
     def equal(self, got: object, expected: object, what: str) -> None:
         """The values are equal and have the same type: `True` is not 1."""
@@ -183,6 +210,17 @@ def rule_requires() -> Iterator[None]:
         raise Violated(
             what=unmet.what, expected=unmet.expected, got=unmet.got, exchange=unmet.exchange
         ) from unmet
+
+
+@contextmanager
+def values_of_choice() -> Iterator[None]:
+    """Inside this block a failed step is nobody's failure: a target need not accept its values."""
+    tally = _TALLY.get()
+    before, tally.owned = tally.owned, False
+    try:
+        yield
+    finally:
+        tally.owned = before
 
 
 def observe(**facts: object) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NoReturn
 
-from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, NEEDS, ROLES, SECTIONS
+from gateproof.conformance.suite.vocabulary import FAMILIES, LEVELS, NEEDS, ROLES, SECTIONS, STEPS
 from gateproof.package import ROOT
 from gateproof.reports.families import family_of
 
@@ -17,7 +17,7 @@ Needs = tuple[tuple[str, ...], ...]
 
 _PROSE = ("title", "holds", "why", "section", "how")
 _REQUIRED = ("level", "roles", "needs", *_PROSE, "by_hand")
-_OPTIONAL = ("optional_needs", "standard", "next_step")
+_OPTIONAL = ("optional_needs", "standard", "next_step", "steps")
 _LIST_OF_NEEDS = "a list of needs; alternatives are a nested list"
 
 
@@ -33,7 +33,8 @@ class UnknownRuleError(ValueError):
 class Rule:
     """One thing that an implementation must do, and why.
 
-    `next_step` says what the operator of a service should do if the rule fails.
+    `next_step` says what the operator of a service should do if the rule fails. `steps` are requests that
+    checks of other rules build on: if one is not answered as it must be, this rule has failed.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Rule:
     how: str
     by_hand: str
     next_step: str = ""
+    steps: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
@@ -124,7 +126,17 @@ def parse(sources: Sequence[tuple[str, bytes]]) -> Catalogue:
         if family not in FAMILIES:
             raise CatalogueError(f"{name}: no family is called {family!r}{_hint(family, FAMILIES)}")
     ordered = [by_family[family] for family in FAMILIES if family in by_family]
-    return Catalogue((rule for name, raw in ordered for rule in _read(name, raw)), ordered)
+    catalogue = Catalogue((rule for name, raw in ordered for rule in _read(name, raw)), ordered)
+    _refuse_two_owners(catalogue)
+    return catalogue
+
+
+def _refuse_two_owners(catalogue: Catalogue) -> None:
+    owner: dict[str, str] = {}
+    for rule in catalogue.values():
+        for step in rule.steps:
+            if owner.setdefault(step, rule.id) != rule.id:
+                raise CatalogueError(f"{rule.id}: steps: {step!r} belongs to {owner[step]} already")
 
 
 def select(rules: Iterable[Rule], only: Sequence[str] = (), skip: Sequence[str] = ()) -> tuple[Rule, ...]:
@@ -199,6 +211,7 @@ class _Entry:
             how=self._prose("how"),
             by_hand=self._text("by_hand").strip("\n"),
             next_step=self._prose("next_step") if "next_step" in self.fields else "",
+            steps=self._steps(),
         )
 
     def _refuse(self, key: str, problem: str) -> NoReturn:
@@ -240,6 +253,12 @@ class _Entry:
         if not all(groups):
             self._refuse(key, f"an empty group of alternatives; expected {_LIST_OF_NEEDS}")
         return tuple(tuple(self._word(key, need, NEEDS) for need in group) for group in groups)
+
+    def _steps(self) -> tuple[str, ...]:
+        listed = self.fields.get("steps", [])
+        if not isinstance(listed, list):
+            self._refuse("steps", "expected a list of steps")
+        return tuple(self._word("steps", step, STEPS) for step in listed)
 
     def _section(self) -> str:
         section = self._prose("section")

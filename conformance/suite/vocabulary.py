@@ -7,7 +7,7 @@ from typing import Final
 
 from gateproof.reports.families import FAMILIES
 
-__all__ = ["FAMILIES", "LEVELS", "NEEDS", "ROLES", "SECTIONS"]
+__all__ = ["FAMILIES", "LEVELS", "NEEDS", "ROLES", "SECTIONS", "STEPS"]
 
 ROLES: Final = ("gateway", "service", "agent")
 
@@ -48,6 +48,29 @@ NEEDS: Final = MappingProxyType(
         "sign-in:decline": "a way to sign in that can also decline",
         "two-projects": "two Projects, each with a Resource and a Proxy client",
         "users:2": "two users",
+    }
+)
+
+# The steps that a rule may own. The first words are the names of exchanges in a record.
+STEPS: Final = MappingProxyType(
+    {
+        "discovery": "the discovery document of a Resource",
+        "core key set": "the key set that the discovery document names",
+        "registration": "a valid registration of an agent",
+        "authorization": "an authorization request with all parameters right, of a user who approves",
+        "code exchange": "a valid exchange of a code",
+        "Proxy token request": "a Proxy token request of an active Proxy client",
+        "Proxy token request with a wrong secret": "the same with a wrong secret",
+        "Proxy token request of a revoked client": "the same after the client was revoked",
+        "redemption": "a valid redemption of a user for whom the merchant gave a token",
+        "redemption with a revoked Proxy client": "a redemption after the Proxy client was revoked",
+        "redemption after a refresh": "a redemption after expiry, when the merchant accepts a refresh",
+        "redemption without a refresh token": "the same, when the merchant gave no refresh token",
+        "redemption after a rejected refresh": "the same, when the merchant rejects the refresh token",
+        "redemption after a new sign-in": "a redemption after the user authorized again because of a 410",
+        "metadata": "the metadata document of a service",
+        "operation": "an operation of a service, with a good token",
+        "operation without a token": "an operation of a service, without a token",
     }
 )
 

@@ -24,6 +24,8 @@ MAX_BODY = 4 * 1024 * 1024
 # Servers may close idle connections at any time; this is unlikely within this time.
 KEEPALIVE_S = 1.0
 _AT_ONCE = 100
+# What httpcore says of a connection that ended before an answer.
+_NO_BYTE = "Server disconnected without sending a response."
 CONNECT_S = 10.0
 _OWN_HEADERS = (
     (b"Accept", b"*/*"),
@@ -101,7 +103,7 @@ class Connections:
 
     def _ask(self, place: Place, request: Request) -> Answer:
         started, body = time.monotonic(), bytearray()
-        answer = self._pool(place, alone=request.alone).handle_request(self._prepared(place, request))
+        answer, resent = self._sent(place, request)
         try:
             headers = tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in answer.headers)
             decode = _decoder(headers)
@@ -121,15 +123,33 @@ class Connections:
             body=bytes(body),
             elapsed_s=time.monotonic() - started,
             phrase=answer.extensions.get("reason_phrase", b"").decode("latin-1"),
+            resent=resent,
         )
 
-    def _prepared(self, place: Place, request: Request) -> httpcore.Request:
+    def _sent(self, place: Place, request: Request) -> tuple[httpcore.Response, bool]:
+        """The answer, and whether the request was sent twice.
+
+        A server may end a kept connection at any moment. If such a connection ends before a byte of the
+        answer, the request goes out once more, on a new connection (RFC 9112, 9.3.1).
+        """
+        opened: list[str] = []
+        try:
+            pool = self._pool(place, alone=request.alone)
+            return pool.handle_request(self._prepared(place, request, opened)), False
+        except (httpcore.ReadError, httpcore.RemoteProtocolError) as error:
+            if opened or not _has_ended(error):
+                raise
+            pool = self._pool(place, alone=True)
+            return pool.handle_request(self._prepared(place, request, opened)), True
+
+    def _prepared(self, place: Place, request: Request, opened: list[str]) -> httpcore.Request:
+        """The request for httpcore; `opened` gets an entry for each connection that it opens."""
         parts = urlsplit(request.url)
         host, port = (parts.hostname or "").encode("idna"), parts.port
         timeouts = self._timeouts
         if request.longer_s:
             timeouts = {**timeouts, "read": self._deadline_s + request.longer_s}
-        extensions: dict[str, object] = {"timeout": timeouts}
+        extensions: dict[str, object] = {"timeout": timeouts, "trace": _noting_connections(opened)}
         headers = _encoded((*place.headers.items(), *request.headers))
         named = {name.lower() for name, _ in headers}
         if b"host" not in named:
@@ -164,6 +184,19 @@ class Connections:
                     network_backend=self._network,
                 )
             return self._pools[key]
+
+
+def _noting_connections(opened: list[str]) -> Callable[[str, object], None]:
+    def note(event: str, _: object) -> None:
+        if event.startswith("connection.connect_") and event.endswith(".started"):
+            opened.append(event)
+
+    return note
+
+
+def _has_ended(error: Exception) -> bool:
+    """True if the connection ended before an answer; false for an answer that is not HTTP."""
+    return isinstance(error, httpcore.ReadError) or str(error) == _NO_BYTE
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

@@ -40,13 +40,17 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """An HTTP answer as it was received; only transfer encodings of the body are decoded."""
+    """An HTTP answer as it was received; only transfer encodings of the body are decoded.
+
+    `resent` means that a kept connection had ended, and that the request was sent again on a new one.
+    """
 
     status: int
     headers: Headers = ()
     body: bytes = b""
     elapsed_s: float = 0.0
     phrase: str = ""
+    resent: bool = False
 
     def header(self, name: str) -> str | None:
         """The first header with this name in any case, or None."""

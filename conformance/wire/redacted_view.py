@@ -26,6 +26,7 @@ def show(exchange: Exchange, redactor: Redactor) -> Shown:
         answer_body=answering,
         failure=exchange.failure or "",
         retries=len(exchange.retries),
+        resent=answer is not None and answer.resent,
         at_s=round(exchange.at_s, 4),
         elapsed_s=0.0 if answer is None else round(answer.elapsed_s, 4),
     )
@@ -41,6 +42,7 @@ def mention(exchange: Exchange, redactor: Redactor) -> Shown:
         status=None if answer is None else answer.status,
         failure=exchange.failure or "",
         retries=len(exchange.retries),
+        resent=answer is not None and answer.resent,
         at_s=round(exchange.at_s, 4),
         elapsed_s=0.0 if answer is None else round(answer.elapsed_s, 4),
     )

@@ -65,6 +65,8 @@ def _exchange(shown: Shown, result: RunResult, number: int, *, open_: bool, viol
     outcome = str(shown.status) if shown.status is not None else "no answer"
     mark = ' <b class="v bad">✗ breaks the rule</b>' if violation else ""
     retries = f", after {counted(shown.retries, 'answer')} that asked to wait" if shown.retries else ""
+    if shown.resent:
+        retries += ", on a new connection: the kept one had ended"
     return (
         f"<details class=exchange{' open' if open_ else ''}><summary><b>{number}. {text(shown.step)}</b> "
         f"<code>{foreign(f'{shown.method} {cut(path(shown.url), 100)}')}</code> → {outcome}{mark}</summary>"

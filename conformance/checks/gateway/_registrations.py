@@ -8,5 +8,6 @@ from gateproof.conformance.wire.exchange import Exchange
 
 def accepted(answer: Exchange) -> Exchange:
     """The client of a successful registration; REG-01 tests the status."""
-    require.text(require(require(answer).status(200, 201)).json_object().get("client_id"), "client_id")
+    document = require(require(answer).status(200, 201)).json_object()
+    require.step_of("registration").text(document.get("client_id"), "client_id of the registration")
     return answer

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.route import origin
@@ -25,7 +26,7 @@ def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
     browser.grant(resource=alone.resource, user=alone.user)
     after = failure_oracle.last_of(alone)
     _, visit = another_agent(browser, alone)
-    require.text(visit.parameter("code"), f"code of another agent's authorization; {visit.outcome()}")
+    require_code(visit, "authorization of another agent")
     asked = _grants_used(alone, after)
     if not asked:
         raise LeftOut("the gateway sent its merchant no request when another agent was approved")

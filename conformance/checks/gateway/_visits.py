@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
@@ -41,7 +42,7 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
     """The user approves this agent in this browser."""
     url = gateway.authorization_url(world.attempt(agent, user=user))
     visit = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    require_code(visit)
     return visit
 
 
@@ -61,5 +62,5 @@ def keeps_several_sessions(world: World) -> bool:
 def _user_actions(browser: World, agent: Agent) -> int:
     """What the user had to do to get a code."""
     visit = browser.gateway.visit(browser.attempt(agent))
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    require_code(visit)
     return visit.acts or 0

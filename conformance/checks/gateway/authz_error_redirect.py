@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._visits import approves, good
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import lands_on
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.route import origin
 
@@ -60,7 +61,7 @@ def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
     here, attempt = good(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt)
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    require_code(visit)
 
     _names_the_issuer(visit, issuer)
 

@@ -7,12 +7,12 @@ from string import ascii_letters, digits
 
 from gateproof.conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
 from gateproof.conformance.checks.gateway._visits import visit_with
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.respellings import in_the_spare_bits
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.agent import fresh_verifier, s256
 
 _ALPHABET = ascii_letters + digits + "-_"
@@ -129,7 +129,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
     attempt = world.attempt(twin.agent)
     near = case(attempt.parameters["code_challenge"])
     visit = visit_with(world, attempt, code_challenge=near)
-    code = require.text(visit.parameter("code"), f"code of an authorization; {visit.outcome()}")
+    code = require_code(visit)
 
     answer = world.gateway.exchange(world.authorization_of(attempt, code))
     invalid_grant(answer, "a code_verifier whose challenge is nearly that of the authorization")

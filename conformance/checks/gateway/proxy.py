@@ -116,7 +116,8 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
     """The 401 for a wrong secret has the error invalid_client in JSON, and WWW-Authenticate."""
     client = _working_client(gateway, world)
     wrong = gateway.keyring.secret("proxy_client_secret", secrets.token_urlsafe(32))
-    answer = require(gateway.proxy_token(replace(client, secret=wrong))).status(401)
+    answer = gateway.proxy_token(replace(client, secret=wrong))
+    require.step_of("Proxy token request with a wrong secret")(answer).status(401)
 
     expect.equal(answer.member("error"), "invalid_client", "error in the body")
     expect.text(answer.header("WWW-Authenticate"), "WWW-Authenticate")

@@ -33,7 +33,7 @@ def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> N
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
-    require(gateway.proxy_token(leaving)).status(401)
+    require.step_of("Proxy token request of a revoked client")(gateway.proxy_token(leaving)).status(401)
     world.clock.advance(MORE_THAN_A_DAY_S)
     require(gateway.proxy_token(project.proxy_client)).status(200)
 

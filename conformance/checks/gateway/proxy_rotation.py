@@ -31,7 +31,7 @@ def revoked_client_gets_401_after_a_rotation_too(gateway: Gateway, world: World)
     leaving = console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
-    require(gateway.proxy_token(leaving)).status(401)
+    require.step_of("Proxy token request of a revoked client")(gateway.proxy_token(leaving)).status(401)
     world.keys.rotate()
     require(gateway.proxy_token(project.proxy_client)).status(200)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, new_user, redeem_past
 from gateproof.conformance.kit.gateway.world import World
@@ -60,7 +61,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
             raise LeftOut("the gateway did not have this user sign in with the merchant")
         if user is second and not visit.codes():
             raise LeftOut("the gateway offers no sign-in in a browser in which another user has signed in")
-        code = require.text(visit.parameter("code"), f"code; {visit.outcome()}")
+        code = require_code(visit)
         grant = world.grant_of(world.authorization_of(attempt, code), attempt)
         answer = world.backend.require_redeemed(grant, proxy_token)
 
@@ -162,7 +163,8 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
     before = [world.backend.require_redeemed(grant, proxy_token) for grant in grants]
     let_expire(world)
     for grant, answer in zip(grants, before, strict=True):
-        require(redeem_past(world, grant, proxy_token, answer.member("access_token"))).status(200)
+        past = redeem_past(world, grant, proxy_token, answer.member("access_token"))
+        require.step_of("redemption after a refresh")(past).status(200)
 
     _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
@@ -214,7 +216,8 @@ def _refreshed(world: World, *, times: int = 1) -> Exchange:
             alone.script(access_token_lifetime_s=7200)
         let_expire(world)
         expired = answer.member("access_token")
-        answer = require(redeem_past(world, grant, proxy_token, expired)).status(200)
+        answer = redeem_past(world, grant, proxy_token, expired)
+        require.step_of("redemption after a refresh")(answer).status(200)
         require.that(
             answer.member("access_token") != expired,
             "merchant token past its expiry",

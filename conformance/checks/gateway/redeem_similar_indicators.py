@@ -8,7 +8,7 @@ from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import expect, require, values_of_choice
 
 # The end that follows a unique name. By RFC 3986 the two can be different addresses.
 ALIKE: Mapping[str, tuple[str, str]] = {
@@ -27,9 +27,10 @@ def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) ->
     # If the gateway accepts only one of two such indicators, there is nothing to test.
     resources = [console.resource_in(world, project, f"{begun}/{end}") for end in case]
     agent, proxy_token = world.agents.new(), world.backend.proxy_token(project)
-    grants = [world.grant(agent=agent, resource=resource) for resource in resources]
-    for grant in grants:
-        world.backend.require_redeemed(grant, proxy_token)
+    with values_of_choice():
+        grants = [world.grant(agent=agent, resource=resource) for resource in resources]
+        for grant in grants:
+            world.backend.require_redeemed(grant, proxy_token)
 
     owners: dict[str, str] = {}
     for grant in (*grants, grants[0]):

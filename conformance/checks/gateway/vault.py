@@ -163,7 +163,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
     let_expire(world)
     first = redeem_past(world, grant, proxy_token, before)
     still_good(world, grant, first)
-    require(first).status(200)
+    require.step_of("redemption after a refresh")(first).status(200)
     require.that(
         first.member("access_token") != before,
         "merchant token past its expiry",
@@ -182,7 +182,8 @@ def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     renewed = alone.grant(agent)
     refreshed = len(alone.asked(REFRESH))
-    first = world.backend.require_redeemed(renewed, proxy_token, not_yet=(404, 410))
+    first = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
+    require.step_of("redemption after a new sign-in")(first).status(200)
 
     _returned_as_it_is(world, alone, renewed, proxy_token, first, refreshed=refreshed)
 
@@ -198,7 +199,8 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
     stale = before_expiry(world.backend.redeem_after_backoff(grants[0], proxy_tokens[0]))
     token = world.backend.require_redeemed(grants[1], proxy_tokens[1]).member("access_token")
     let_expire(world)
-    renewed = require(redeem_past(world, grants[1], proxy_tokens[1], token)).status(200)
+    renewed = redeem_past(world, grants[1], proxy_tokens[1], token)
+    require.step_of("redemption after a refresh")(renewed).status(200)
     require.that(
         renewed.member("access_token") != token,
         "merchant token that can be refreshed",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
-from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.claims import LeftOut, require, values_of_choice
 from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
 
 AGENT_DOMAIN = "agent.example"
 AGENT_NAME = "Gateproof test agent"
+_USUAL_URI = re.compile(r"https://agent\.example/[a-z]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,12 +46,24 @@ class Agents:
         return self.of(registered)
 
     def of(self, registered: Exchange) -> Agent:
-        """The agent that a registration gave."""
-        require(registered).status(200, 201)
-        sent = json.loads(registered.request.body)["redirect_uris"]
-        client_secret = require.text(registered.member("client_secret"), "client_secret of the registration")
+        """The agent that a registration gave.
+
+        If the metadata was usual, a refusal is a failure of the gateway.
+        """
+        sent = json.loads(registered.request.body)
+        with nullcontext() if self._is_usual(sent) else values_of_choice():
+            require(registered).status(200, 201)
+            step = require.step_of("registration")
+            client_id, client_secret = (
+                step.text(registered.member(name), f"{name} of the registration")
+                for name in ("client_id", "client_secret")
+            )
         return Agent(
-            client_id=require.text(registered.member("client_id"), "client_id of the registration"),
+            client_id=client_id,
             client_secret=self.gateway.keyring.secret("client_secret", client_secret),
-            redirect_uris=tuple(sent),
+            redirect_uris=tuple(sent["redirect_uris"]),
         )
+
+    def _is_usual(self, sent: dict[str, Any]) -> bool:
+        uris = sent["redirect_uris"]
+        return sent == self.metadata(redirect_uris=uris) and all(map(_USUAL_URI.fullmatch, uris))

@@ -30,7 +30,8 @@ class Backend:
     def proxy_token(self, project: Project | None = None) -> Secret:
         """A Proxy token of the Project's Proxy client."""
         answer = require(self.gateway.proxy_token((project or self.home()).proxy_client)).status(200)
-        token = require.text(answer.member("access_token"), "access_token of the Proxy token request")
+        step = require.step_of("Proxy token request")
+        token = step.text(answer.member("access_token"), "access_token of the Proxy token request")
         return self.gateway.keyring.secret("proxy_token", token)
 
     def redeem_once_provisioned(
@@ -69,7 +70,8 @@ class Backend:
 
     def merchant_token(self, grant: Grant, proxy_token: Secret) -> Secret:
         answer = self.require_redeemed(grant, proxy_token)
-        token = require.text(answer.member("access_token"), "access_token of the redemption")
+        step = require.step_of("redemption")
+        token = step.text(answer.member("access_token"), "access_token of the redemption")
         return self.gateway.keyring.secret("merchant_access_token", token)
 
     def orders(self, merchant_token: Secret) -> Exchange:

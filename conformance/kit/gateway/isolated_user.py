@@ -161,7 +161,7 @@ def let_expire(world: World) -> None:
 
 def before_expiry(answer: Exchange) -> str | None:
     """The merchant token before its expiry; None if the gateway treats it as almost expired (410)."""
-    token = require(answer).status(200, 410).member("access_token")
+    token = require.step_of("redemption")(answer).status(200, 410).member("access_token")
     return token if isinstance(token, str) else None
 
 
@@ -174,7 +174,10 @@ def needing_reauthorization(
     grant = alone.grant(agent)
     stale = before_expiry(world.backend.redeem_after_backoff(grant, proxy_token))
     let_expire(world)
-    return proxy_token, grant, require(redeem_past(world, grant, proxy_token, stale)).status(410)
+    rejected = script.get("refresh") == "reject"
+    step = "redemption after a rejected refresh" if rejected else "redemption without a refresh token"
+    answer = redeem_past(world, grant, proxy_token, stale)
+    return proxy_token, grant, require.step_of(step)(answer).status(410)
 
 
 def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | None) -> Exchange:

@@ -11,6 +11,7 @@ from typing import Any
 from gateproof.conformance.kit.gateway.agents import Agents
 from gateproof.conformance.kit.gateway.backend import Backend
 from gateproof.conformance.kit.gateway.clock import Clock
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.keys import Keys, discovery_document
 from gateproof.conformance.kit.gateway.projects import Projects
@@ -125,10 +126,7 @@ class World:
 
     def code_for(self, attempt: Attempt) -> Authorization:
         """The code that comes of this attempt once the user has approved."""
-        visit = self.gateway.visit(attempt)
-        code = visit.parameter("code")
-        require.that(bool(code), "authorization", expected="a code at the redirect URI", got=visit.outcome())
-        return self.authorization_of(attempt, code or "")
+        return self.authorization_of(attempt, require_code(self.gateway.visit(attempt)))
 
     def grant(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
@@ -141,9 +139,9 @@ class World:
     def grant_of(self, authorization: Authorization, attempt: Attempt) -> Grant:
         """The tokens that the code of this attempt is exchanged for."""
         answer = require(self.gateway.exchange(authorization)).status(200)
-        keyring = self.gateway.keyring
+        keyring, step = self.gateway.keyring, require.step_of("code exchange")
         tokens = {
-            name: keyring.secret(name, require.text(answer.member(name), f"{name} of the code exchange"))
+            name: keyring.secret(name, step.text(answer.member(name), f"{name} of the code exchange"))
             for name in ("access_token", "id_token", "refresh_token")
         }
         self.worker_state.note_life(self.clock.life_s(tokens["access_token"], answer))

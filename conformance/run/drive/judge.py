@@ -39,6 +39,7 @@ from gateproof.conformance.wire.rate_limit import TooManyAtOnce
 from gateproof.package import ROOT
 from gateproof.reports import redacted_parts
 from gateproof.reports.exchanges import Shown
+from gateproof.reports.failed_steps import unmet
 from gateproof.reports.redaction import Redactor
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
@@ -48,6 +49,7 @@ _UNDECIDED_BY: dict[type[BaseException], Reason] = {
     NoOverlap: Reason.NO_OVERLAP,
     TimesUnclear: Reason.TIMES_UNCLEAR,
 }
+FAULTS = "faults"
 _BROKE_BY = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
@@ -89,6 +91,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         )
     started = time.monotonic()
     guilty: Exchange | None = None
+    owner = ""
     with tallying() as tally:
         try:
             run()
@@ -96,13 +99,15 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
             verdict, reason, texts, blocking = _meaning(error, check, bench.context.target)
-            guilty = error.exchange if isinstance(error, Broken) else None
+            if isinstance(error, Broken):
+                guilty = error.exchange
+                owner = _owner(error, check) if reason is Reason.STEP_FAILED else ""
         else:
             verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
     redactor = bench.redactor()
     redact = redactor.text
-    exchanges = bench.shown(redactor, in_full=verdict in {Verdict.FAILED, Verdict.ERROR})
+    exchanges = bench.shown(redactor, in_full=bool(owner) or verdict in {Verdict.FAILED, Verdict.ERROR})
     return CheckResult(
         id=check_id,
         rule=check.rule,
@@ -125,6 +130,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         guilty=bench.place_of(guilty) if exchanges and guilty is not None else None,
         scenario=redact(bench.scenario()) if verdict in {Verdict.FAILED, Verdict.ERROR} else "",
         public=tuple(sorted(redactor.public)),
+        owner=owner,
         **{name: redact(text) for name, text in texts.items()},
     )
 
@@ -154,19 +160,10 @@ def _meaning(
     """The verdict, reason and texts for an exception of a check, and whether the rule is blocked."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
     match error:
-        case Unmet():
-            return (
-                untested,
-                Reason.PRECONDITION_BROKEN,
-                {"message": f"a precondition does not hold: {_said(error, target)}"},
-                True,
-            )
+        case Unmet() if _owner(error, check) != check.rule:
+            return untested, *_precondition(error, check, target), True
         case Broken():
-            texts = {
-                "message": _said(error, target),
-                "expected": error.expected,
-                "got": error.got,
-            }
+            texts = {"message": _said(error, target), **_compared(error)}
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
         case LeftOut() | NotApplicable() | Unsendable() | TooManyAtOnce() | NoOverlap() | TimesUnclear():
             verdict = Verdict.NOT_APPLICABLE if isinstance(error, NotApplicable) else untested
@@ -186,6 +183,23 @@ def _meaning(
             return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
+
+
+def _precondition(error: Unmet, check: Check, target: Target) -> tuple[Reason, dict[str, str]]:
+    owner = _owner(error, check)
+    message = {"message": unmet(_said(error, target), owner)}
+    if not owner:
+        return Reason.PRECONDITION_BROKEN, message
+    return Reason.STEP_FAILED, message | _compared(error)
+
+
+def _owner(error: Broken, check: Check) -> str:
+    """The rule that a failed step belongs to; nobody's while the check makes trouble for the target."""
+    return "" if FAULTS in check.needs else error.owner
+
+
+def _compared(error: Broken) -> dict[str, str]:
+    return {"expected": error.expected, "got": error.got}
 
 
 def _attached(tally: Tally, redactor: Redactor) -> dict[str, str]:

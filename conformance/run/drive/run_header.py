@@ -83,6 +83,7 @@ def header_of(
         started=started.isoformat(timespec="seconds"),
         command=options.command,
         planned=tuple(_planned(rule, options) for rule in selected),
+        step_owners=_step_owners(selected, options.role),
         proof=_proof(options.role),
     )
 
@@ -93,8 +94,19 @@ def _proof(role: str) -> header.Proof | None:
 
 
 def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
-    place = list(rules.load()).index(rule.id)
     ids = (check_id for check in index(options.role).get(rule.id, ()) for check_id in check.ids())
+    chosen = (check_id for check_id in ids if options.chosen is None or check_id in options.chosen)
+    return _in_the_plan(rule, tuple(chosen))
+
+
+def _step_owners(selected: Sequence[rules.Rule], role: str) -> tuple[Planned, ...]:
+    """The rules that are not selected, but fail if one of their steps fails."""
+    others = (rule for rule in rules.load().for_role(role) if rule.steps and rule not in selected)
+    return tuple(_in_the_plan(rule, ()) for rule in others)
+
+
+def _in_the_plan(rule: rules.Rule, checks: tuple[str, ...]) -> Planned:
+    place = list(rules.load()).index(rule.id)
     return Planned(
         id=rule.id,
         place=place,
@@ -104,7 +116,7 @@ def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
         holds=rule.holds,
         why=rule.why,
         standard=rule.standard or "",
-        checks=tuple(check_id for check_id in ids if options.chosen is None or check_id in options.chosen),
+        checks=checks,
     )
 
 

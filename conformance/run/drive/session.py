@@ -29,8 +29,9 @@ from gateproof.conformance.targets.model import AgentTarget, ServiceTarget, Targ
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports import leaks
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
+from gateproof.reports.failed_steps import as_a_step, said_of
 from gateproof.reports.record import FILE, read, result_of
-from gateproof.reports.verdicts import CheckResult, RunResult, Verdict, deciding_levels, many
+from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict, deciding_levels, many
 
 Sink = Callable[[CheckResult], None]
 USUAL_SEED = 7
@@ -96,6 +97,7 @@ class _Run:
         self._sink = sink
         self._levels = {rule.id: rule.level for rule in rules}
         self._failed: set[str] = set()
+        self._failed_steps: set[str] = set()
         self._started = datetime.now(UTC)
         self.clock = time.monotonic()
 
@@ -174,6 +176,9 @@ class _Run:
             if result.verdict is Verdict.FAILED:
                 self._failed.add(result.rule)
             self._sink(result)
+            if result.owner and result.owner not in self._failed_steps:
+                self._failed_steps.add(result.owner)
+                note(_failed_step(result))
 
         options, survey = self._options, Survey()
         asked = [rule for rule in self._levels if rule in rules]
@@ -206,6 +211,20 @@ class _Run:
             note(result)
 
 
+def _failed_step(result: CheckResult) -> CheckResult:
+    """The failure of the rule whose step failed in this check. Further ones add nothing, and are left out."""
+    return replace(
+        result,
+        id=as_a_step(result.owner),
+        rule=result.owner,
+        verdict=Verdict.FAILED,
+        reason=Reason.EXPECTATION_BROKEN,
+        message=f"in {result.id}: {said_of(result.message, result.owner)}",
+        replay={"kind": "check", "check": result.id},
+        owner="",
+    )
+
+
 def _withheld(result: CheckResult, found: LeakFound) -> CheckResult:
     """The verdict alone, because its texts or exchanges contain a secret."""
     return CheckResult(
@@ -216,6 +235,7 @@ def _withheld(result: CheckResult, found: LeakFound) -> CheckResult:
         message=f"the details are withheld: {_held(found)}",
         blocking=result.blocking,
         duration_s=result.duration_s,
+        owner=result.owner,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,6 +20,7 @@ from gateproof.conformance.run.proof.fork_server import ForkServer
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.scope import Effort, checks_for, in_passing, rules_of
 from gateproof.fakes.merchant.admin import MerchantAdminError
+from gateproof.reports.failed_steps import is_a_step
 from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
 
 # Far below the merchant's limit, above which it discards records that checks need.
@@ -155,15 +156,20 @@ own_place = cache(_Place)
 def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> Trial:
     """The trial for a run; with `sampled`, a case that does not apply does not leave its rule untested."""
 
-    def ids(verdict: Verdict, levels: Iterable[str]) -> tuple[str, ...]:
-        return tuple(rule.id for rule in result.rules if rule.verdict is verdict and rule.level in levels)
-
+    failed_checks = tuple(
+        check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
+    )
+    by_a_check = {check_id.partition("/")[0] for check_id in failed_checks if not is_a_step(check_id)}
+    # A defect may break steps of many checks. What it breaks there is no false alarm, and proves no check.
+    counted = by_a_check if subject.kind == "defect" else {rule.id for rule in result.rules}
     return Trial(
         subject=subject,
-        failed=ids(Verdict.FAILED, _JUDGED),
-        failed_checks=tuple(
-            check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
+        failed=tuple(
+            rule.id
+            for rule in result.rules
+            if rule.verdict is Verdict.FAILED and rule.level in _JUDGED and rule.id in counted
         ),
+        failed_checks=tuple(check_id for check_id in failed_checks if not is_a_step(check_id)),
         broken={
             rule.id: rule.reason
             for rule in result.rules

@@ -144,3 +144,56 @@ def test_header_that_http_cannot_carry_is_never_sent(value: str) -> None:
         request = Request(method="GET", url=url, headers=(("X-Proxy-Token", value),))
         with pytest.raises(Unsendable):
             ask(url, request)
+
+
+@contextmanager
+def hanging_up(answered: list[int]) -> Iterator[tuple[str, list[list[bytes]]]]:
+    """Each connection takes requests, answers as many as the list says, and ends when one more has come."""
+    taken: list[list[bytes]] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            for answers in answered:
+                connection, _ = listening.accept()
+                taken.append([])
+                with connection:
+                    while (head := connection.recv(4096)) and len(taken[-1]) < answers:
+                        taken[-1].append(head)
+                        connection.sendall(OK)
+                    taken[-1].append(head)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", taken
+        finally:
+            thread.join(10)
+
+
+def test_request_on_a_kept_connection_that_ends_goes_out_once_more_on_a_new_one() -> None:
+    with hanging_up([1, 1]) as (url, taken):
+        connections = Connections(timeout_s=5.0)
+        place = Place(origins=frozenset({url}))
+        first = connections.ask(place, Request(method="GET", url=f"{url}/a"))
+        second = connections.ask(place, Request(method="POST", url=f"{url}/b"))
+        connections.close()
+
+    assert (first.resent, second.resent) == (False, True)
+    assert [[head.split()[1] for head in heads if head] for heads in taken] == [[b"/a", b"/b"], [b"/b"]]
+
+
+def test_request_on_a_new_connection_that_ends_has_no_answer() -> None:
+    with hanging_up([0]) as (url, _), pytest.raises(NoAnswer, match="closed"):
+        ask(url, Request(method="GET", url=url))
+
+
+def test_request_goes_out_no_more_than_twice() -> None:
+    with hanging_up([1, 0]) as (url, taken):
+        connections = Connections(timeout_s=5.0)
+        place = Place(origins=frozenset({url}))
+        connections.ask(place, Request(method="GET", url=f"{url}/a"))
+        with pytest.raises(NoAnswer, match="closed"):
+            connections.ask(place, Request(method="GET", url=f"{url}/b"))
+        connections.close()
+
+    assert [len(heads) for heads in taken] == [2, 1]

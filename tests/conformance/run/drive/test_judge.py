@@ -26,6 +26,7 @@ from gateproof.conformance.suite.claims import (
     observe,
     repeat_with,
     require,
+    values_of_choice,
 )
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.conformance.targets.control import ControlFailed, Unsupported
@@ -97,6 +98,55 @@ def test_broken_precondition_is_not_testable_and_blocks() -> None:
     result = judged(lambda: require.equal("a", "b", "value"))
     assert (result.verdict, result.blocking) == (Verdict.NOT_TESTABLE, True)
     assert "precondition" in result.message
+
+
+EXCHANGE = Exchange(step="code exchange", request=GUILTY.request, failure="the connection was refused")
+
+
+def test_failed_step_is_a_failure_of_its_own_rule() -> None:
+    result = judged(lambda: require(EXCHANGE).status(200), rule="REDEEM-03")
+    assert (result.verdict, result.reason, result.blocking, result.owner) == (
+        *(Verdict.NOT_TESTABLE, Reason.STEP_FAILED),
+        *(True, "CODE-01"),
+    )
+    assert result.message.endswith("; this is a failure of CODE-01")
+    assert (result.expected, result.got) == ("status 200", "the connection was refused")
+
+
+def test_failed_step_of_the_rule_itself_fails_the_check() -> None:
+    result = judged(lambda: require(EXCHANGE).status(200), rule="CODE-01")
+    assert (result.verdict, result.owner) == (Verdict.FAILED, "")
+
+
+def test_step_that_was_named_has_the_rule_of_that_name() -> None:
+    step = require.step_of("redemption after a rejected refresh")
+    result = judged(lambda: step(EXCHANGE).status(410), rule="REDEEM-03")
+    assert result.owner == "VAULT-03"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        lambda: require(EXCHANGE).refused(),
+        lambda: require(EXCHANGE).status(200, 404),
+        lambda: require(GUILTY).status(200),
+        lambda: require.that(False, "code exchange", expected="tokens", got="none"),
+    ],
+)
+def test_other_preconditions_are_nobodys_failure(claim: Callable[[], object]) -> None:
+    result = judged(lambda: claim() and None, rule="REDEEM-03")
+    assert (result.reason, result.owner) == (Reason.PRECONDITION_BROKEN, "")
+
+
+def test_step_is_nobodys_failure_where_the_target_may_choose_or_is_in_trouble() -> None:
+    def odd() -> None:
+        with values_of_choice():
+            require(EXCHANGE).status(200)
+
+    assert judged(odd, rule="REDEEM-03").owner == ""
+    check = Check(rule="REDEEM-03", name="c", needs=("faults",), cases=())
+    result = judge("REDEEM-03/c", check, lambda: require(EXCHANGE).status(200) and None, bench("faults"))
+    assert (result.reason, result.owner) == (Reason.PRECONDITION_BROKEN, "")
 
 
 def failing_over(example: object) -> Callable[[], None]:

@@ -7,6 +7,7 @@ one is. `make odd-targets` tries each step with each refusal.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -77,3 +78,32 @@ def test_no_check_passes_of_what_comes_after_the_last_step_that_works(
     assert [name for name in passed if not any(fnmatchcase(name, glob) for glob in shown)] == []
     assert [rule["id"] for rule in report["rules"] if rule["verdict"] == "error"] == []
     assert report["exit_code"] == 1
+    # Each rule by itself would have ended so: it failed, or it says whose failure left it untested.
+    blamed = re.compile(r"; this is a failure of [A-Z]+-\d\d$")
+    untested = [
+        (rule["id"], rule["reason"])
+        for rule in report["rules"]
+        if rule["level"] in {"spec", "entailed"} and rule["verdict"] == "not-testable"
+        if not any(blamed.search(check["message"]) for check in rule["checks"])
+    ]
+    assert [found for found in untested if found[1] != "left out by --no-faults"] == []
+
+
+def test_failed_step_decides_although_its_rule_was_not_selected(
+    launched_target: Callable[..., Path], judged: Callable[..., dict[str, Any]]
+) -> None:
+    file = launched_target(PROGRAM, "tokens", "400", secure=False)
+
+    report = judged(file, "REDEEM-03", faults=False)
+
+    found = {rule["id"]: rule for rule in report["rules"]}
+    assert (report["exit_code"], report["verdict"]) == (1, "not-conformant")
+    assert {name: rule["verdict"] for name, rule in found.items()} == {
+        "PROXY-01": "failed",
+        "REDEEM-03": "not-testable",
+    }
+    (step,) = found["PROXY-01"]["checks"]
+    assert step["id"] == "PROXY-01/as_a_step"
+    assert step["got"] == "status 400"
+    assert step["exchanges"]
+    assert step["replay"]["check"].startswith("REDEEM-03/")
