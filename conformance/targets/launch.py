@@ -61,6 +61,11 @@ class Running:
         """The exit code of a target that has ended, else None."""
         return self._process.poll()
 
+    def how_it_ended(self) -> str:
+        """How the target ended, if none of its processes is left; else an empty text."""
+        code = self.exit_code()
+        return "" if code is None or group_lives(self.pid) else exit_text(code)
+
     def end_input(self) -> None:
         """Closes the target's stdin: there will be no input."""
         if self._process.stdin is not None:

@@ -15,6 +15,7 @@ from gateproof.conformance.checks import index
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.gateway import GatewayContext
+from gateproof.conformance.run.drive.end_of_target import EndOfTarget
 from gateproof.conformance.run.drive.liveness import silence
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
@@ -98,6 +99,7 @@ class _Run:
         self._levels = {rule.id: rule.level for rule in rules}
         self._failed: set[str] = set()
         self._failed_steps: set[str] = set()
+        self._end = EndOfTarget(None)
         self._started = datetime.now(UTC)
         self.clock = time.monotonic()
 
@@ -118,6 +120,7 @@ class _Run:
                 if isinstance(reason, KeyboardInterrupt):
                     raise
                 return str(reason)
+            self._end = EndOfTarget(prepared.running)
             self._begin(writer, prepared)
             context = self._chosen(prepared.context, folder)
             try:
@@ -168,6 +171,7 @@ class _Run:
         from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
 
         def note(result: CheckResult) -> None:
+            result = self._end.judged(result)
             try:
                 writer.check(result)
             except LeakFound as found:

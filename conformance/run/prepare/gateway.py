@@ -63,13 +63,14 @@ ContextT_co = TypeVar("ContextT_co", bound=Context, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared(Generic[ContextT_co]):
-    """A target that answers, with the fake parties around it."""
+    """A target that answers, with the fake parties around it; `running` if it was launched."""
 
     context: ContextT_co
     name: str
     version: str
     date: str
     discovery_digest: str
+    running: Running | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +143,7 @@ def prepare(
         version=version,
         date=first.header("Date") or "",
         discovery_digest=hashlib.sha256(first.answer.body).hexdigest() if static and first.answer else "",
+        running=world.running,
     )
     if distrust:
         raise Distrusted(distrust, prepared)

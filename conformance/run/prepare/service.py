@@ -82,7 +82,9 @@ def prepare_service(
     )
     date = introduction.met.header("Date") or ""
     name, version = target.name, target.version
-    prepared = Prepared(context=context, name=name, version=version, date=date, discovery_digest="")
+    prepared = Prepared(
+        context=context, name=name, version=version, date=date, discovery_digest="", running=running
+    )
     if distrust:
         raise Distrusted(distrust, prepared)
     return prepared

@@ -1,12 +1,13 @@
 """`python half_gateway.py LAST STATUS …` serves a gateway that works up to one step and refuses the rest.
 
 Everything up to the step is the honest reference's. After it, every request gets the same refusal, in the
-words that would be right for some of them.
+words that would be right for some of them. With the status 0, the first such request ends the process.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -38,7 +39,7 @@ def step_of(path: str, body: bytes) -> int:
 
 
 def working_up_to(last: str, status: int) -> Policies:
-    said = json.dumps({"error": SAYING[status], "error_description": "this was refused"}).encode()
+    said = json.dumps({"error": SAYING.get(status, ""), "error_description": "this was refused"}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(said)).encode())]
     headers += [(b"cache-control", b"no-store"), *([CHALLENGE] if status == 401 else [])]
 
@@ -55,6 +56,8 @@ def working_up_to(last: str, status: int) -> Policies:
             if step_of(scope["path"], body) <= STEPS.index(last):
                 await app(scope, again, send)
                 return
+            if status == 0:
+                os._exit(70)
             await send({"type": "http.response.start", "status": status, "headers": headers})
             await send({"type": "http.response.body", "body": said})
 

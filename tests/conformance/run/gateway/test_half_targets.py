@@ -107,3 +107,15 @@ def test_failed_step_decides_although_its_rule_was_not_selected(
     assert step["got"] == "status 400"
     assert step["exchanges"]
     assert step["replay"]["check"].startswith("REDEEM-03/")
+
+
+def test_request_that_ends_the_process_has_failed(
+    launched_target: Callable[..., Path], judged: Callable[..., dict[str, Any]]
+) -> None:
+    file = launched_target(PROGRAM, "proxy-tokens", "0", secure=False)
+
+    report = judged(file, "REDEEM-03", faults=False)
+
+    (rule,) = (rule for rule in report["rules"] if rule["id"] == "REDEEM-03")
+    assert (report["exit_code"], rule["verdict"]) == (1, "failed")
+    assert rule["reason"].startswith("the target ended by itself: exit code 70; ")
