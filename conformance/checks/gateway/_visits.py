@@ -47,20 +47,21 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
 
 
 def keeps_several_sessions(world: World) -> bool:
-    """True if a user who signs in in a second browser stays signed in in the first.
+    """True if a sign-in in a second browser changes nothing for the same user in the first.
 
-    A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
-    seen.
+    A gateway may allow one session a user. One that keeps no user signed in has no session that could end.
+    If the sign-in does not show what the user did, this cannot be seen.
     """
     if world.worker_state.side_by_side is None:
         agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
-        world.worker_state.side_by_side = again == after < first
+        seen = None not in (first, again, after)
+        world.worker_state.side_by_side = seen and again == after
     return world.worker_state.side_by_side
 
 
-def _user_actions(browser: World, agent: Agent) -> int:
-    """What the user had to do to get a code."""
+def _user_actions(browser: World, agent: Agent) -> int | None:
+    """What the user had to do to get a code; None if that was not seen."""
     visit = browser.gateway.visit(browser.attempt(agent))
     require_code(visit)
-    return visit.acts or 0
+    return visit.acts

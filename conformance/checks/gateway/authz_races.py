@@ -18,6 +18,7 @@ from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 BROWSERS = 4
 # Number of authorizations under way when the approval is made.
 AMID = 3
+_ONE_SESSION = "a sign-in in a second browser makes the user sign in again in the first"
 
 
 @check("AUTHZ-01", needs=["sign-in:browser"], rounds=4)
@@ -29,9 +30,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
     world.new_code()
     browsers = BROWSERS if keeps_several_sessions(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
-        raise LeftOut(
-            "there is one user, and it was not seen that several sessions of a user can exist together"
-        )
+        raise LeftOut(f"there is one user, and {_ONE_SESSION}")
     for _ in races.each():
         users = [world.users[number % len(world.users)] for number in range(browsers)]
         attempts = [world.attempt(world.agents.new(), user=user) for user in users]
@@ -54,7 +53,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     The merchant delays its answers until both have arrived, or for a moment.
     """
     if not keeps_several_sessions(world):
-        raise LeftOut("it was not seen that several sessions of a user can exist together")
+        raise LeftOut(_ONE_SESSION)
     for _ in races.each():
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
