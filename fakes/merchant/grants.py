@@ -111,6 +111,13 @@ class Grants:
         self._ledger.supersede(code.family, "code")
         return self._begin(code.family, terms.grantee, script, id_token=terms)
 
+    def unasked(self, grantee: Grantee, script: Script) -> Issued:
+        """Issue tokens as for a code of this user, without one."""
+        terms = CodeTerms(
+            grantee=grantee, redirect_uri="", nonce=None, challenge=None, challenge_method="plain"
+        )
+        return self._begin(self._ledger.new_family(), grantee, script, id_token=terms)
+
     def refresh(self, token: MintedToken, script: Script, *, rotate: bool) -> Issued:
         """Issue an access token. With rotation a refresh token works once, and reuse revokes the family."""
         grantee = self._families.get(token.family)

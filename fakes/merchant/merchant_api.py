@@ -26,7 +26,7 @@ async def userinfo(merchant: Merchant, request: Request, entry: JournalEntry) ->
     if user is None:
         return _challenge(merchant, request)
     script = merchant.clients.script(entry.client_id or "", user.login)
-    claims = said({**identity(user), "x_tier": "gold"}, script.userinfo)
+    claims = said({**identity(user), "x_tier": "gold"}, {**merchant.lies.userinfo, **script.userinfo})
     return json_answer(merchant.shape, claims, headers=NO_STORE)
 
 

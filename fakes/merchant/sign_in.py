@@ -35,6 +35,9 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
         return problem_page(refused.description)
     merchant.ledger.belongs_to(entry, client.client_id)
     entry.sent = shown(asked)
+    if merchant.lies.sends_browsers_to is not None:
+        query = urlencode({**entry.sent, **merchant.lies.parameters}, errors="surrogateescape")
+        return _redirect(merchant, f"{merchant.lies.sends_browsers_to}?{query}")
     state = single(asked, "state")
     try:
         _check(asked)
@@ -145,8 +148,11 @@ def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: 
     """Redirect the browser to the client, with every byte of `state` unchanged."""
     if state is not None:
         result["state"] = state
-    if merchant.shape.sends_iss:
-        result["iss"] = merchant.shape.endpoints.issuer
+    issuer = merchant.shape.endpoints.issuer if merchant.shape.sends_iss else ""
+    if merchant.lies.redirect_iss is not None:
+        issuer = merchant.lies.redirect_iss
+    if issuer:
+        result["iss"] = issuer
     query = urlencode(
         merchant.shape.ordered(dict(result)), errors="surrogateescape", quote_via=quote, safe=""
     )

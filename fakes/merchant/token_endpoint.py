@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from starlette.requests import Request
@@ -52,6 +52,8 @@ async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEnt
         entry.assertion = single(form, "assertion")
         entry.subject_token = single(form, "subject_token")
         entry.client_assertion = single(form, "client_assertion")
+        if entry.grant == "authorization_code" and merchant.lies.any_code_for is not None:
+            return _for_any_code(merchant, entry, merchant.lies.any_code_for)
         client = await _client(merchant, request, entry, form)
         if client is not None:
             merchant.ledger.belongs_to(entry, client.client_id)
@@ -98,8 +100,9 @@ async def _authorization_code(asked: TokenRequest) -> Response:
     entry.login = code.login
 
     script = merchant.clients.script(code.client_id, code.login)
+    script = replace(script, id_token={**merchant.lies.id_token, **script.id_token})
 
-    def carry_out(script: Script, _rotate: bool) -> Issued:
+    def carry_out(_script: Script, _rotate: bool) -> Issued:
         return merchant.grants.exchange(
             code, script, redirect_uri=asked.field("redirect_uri"), verifier=asked.field("code_verifier")
         )
@@ -108,6 +111,18 @@ async def _authorization_code(asked: TokenRequest) -> Response:
     if script.sign_in.outcome == "ok":
         return token_answer(merchant.shape, carry_out(script, False), {})
     return await _answered(asked, script.sign_in, code.value, carry_out, {})
+
+
+def _for_any_code(merchant: Merchant, entry: JournalEntry, login: str) -> Response:
+    """A hostile merchant takes whatever code it is sent, and says that it is this user's."""
+    user = merchant.accounts.find(login)
+    if user is None:
+        raise Refused("invalid_grant", "the login of the lie has no account")
+    client = merchant.clients.find(entry.sent.get("client_id")) or Client(client_id="anybody")
+    entry.login = login
+    grantee = Grantee(client=client, user=user, act=None, scope="openid")
+    script = Script(id_token=dict(merchant.lies.id_token))
+    return token_answer(merchant.shape, merchant.grants.unasked(grantee, script), {})
 
 
 async def _jwt_bearer(asked: TokenRequest) -> Response:
