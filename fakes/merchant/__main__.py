@@ -24,6 +24,7 @@ from gateproof.fakes.merchant.extra_listeners import ExtraListeners
 from gateproof.fakes.merchant.key_sets import http_client
 from gateproof.fakes.merchant.merchant import Merchant, build
 from gateproof.fakes.merchant.minting import new_signer
+from gateproof.fakes.merchant.more_merchants import MoreMerchants
 from gateproof.fakes.serving import Listener, listen, server_tls
 
 LONGEST_CONFIG = 1024 * 1024
@@ -97,8 +98,15 @@ async def _open(config: MerchantConfig) -> list[Listener]:
         tls=tls,
         certificates=certificates,
     )
+    more = MoreMerchants(
+        config,
+        tls=tls,
+        http=http,
+        first=merchant,
+        administered=lambda another: admin_application(another, config.admin_token),
+    )
     admin = await listen(
-        lambda _netloc: admin_application(merchant, config.admin_token, extra),
+        lambda _netloc: admin_application(merchant, config.admin_token, extra, more),
         host="127.0.0.1",
         port=0,
         tls=None,

@@ -98,6 +98,20 @@ class MerchantAdmin:
     def close_listener(self, listener: str) -> None:
         self._call("close_listener", listener=listener)
 
+    def lie(self, **told: Any) -> None:
+        """Tell these lies from now on, and no others. The fields are those of `Lies`."""
+        self._call("lie", **told)
+
+    def open_merchant(self, seed: int) -> tuple[MerchantAdmin, dict[str, str]]:
+        """Open one more merchant, without users; returns its admin API and its endpoints."""
+        opened = self._call("open_merchant", seed=seed)
+        return MerchantAdmin(opened["admin_url"], self._token), dict(opened["endpoints"])
+
+    def close_merchant(self, other: MerchantAdmin) -> None:
+        """Close a merchant that was opened here."""
+        other.close()
+        self._call("close_merchant", admin_url=other.url)
+
     def journal(self, client_id: str | None = None, after: int = 0) -> list[JournalEntry]:
         """The requests after the entry with that ordinal, oldest first."""
         return self._pages("journal", "entries", JournalEntry.from_json, after=after, client_id=client_id)

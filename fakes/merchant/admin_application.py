@@ -16,7 +16,9 @@ from starlette.routing import Route
 from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.config import ConfigError, parse_seconds, parse_user
 from gateproof.fakes.merchant.extra_listeners import ExtraListeners, ListenerError
+from gateproof.fakes.merchant.lies import LieError
 from gateproof.fakes.merchant.merchant import Merchant
+from gateproof.fakes.merchant.more_merchants import MoreMerchants, NoMoreError
 from gateproof.fakes.merchant.outcomes import PARAMETERS
 from gateproof.fakes.merchant.records import Kind
 from gateproof.fakes.merchant.script import ScriptError, parse_script
@@ -28,9 +30,14 @@ class AdminRefused(ValueError):
     """The action is invalid; the text says why."""
 
 
-def admin_application(merchant: Merchant, token: str, listeners: ExtraListeners) -> Starlette:
-    """Serve the actions of one merchant."""
-    actions = {action.__name__: action for action in _actions(merchant, listeners)}
+def admin_application(
+    merchant: Merchant,
+    token: str,
+    listeners: ExtraListeners | None = None,
+    more: MoreMerchants | None = None,
+) -> Starlette:
+    """Serve the actions of one merchant; the first one opens listeners and more merchants, too."""
+    actions = {action.__name__: action for action in _actions(merchant, listeners, more)}
 
     async def handle(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode()
@@ -46,7 +53,7 @@ def admin_application(merchant: Merchant, token: str, listeners: ExtraListeners)
         try:
             done = action(**_accepted(action, arguments))
             said = json.dumps(await done if inspect.isawaitable(done) else done)
-        except (AdminRefused, ConfigError, ListenerError, ScriptError) as refused:
+        except (AdminRefused, ConfigError, LieError, ListenerError, NoMoreError, ScriptError) as refused:
             return JSONResponse({"error": str(refused)}, 400)
         # JSON in ASCII: text that a target passed on can contain a lone surrogate.
         return Response(said, media_type="application/json")
@@ -65,11 +72,14 @@ def _accepted(action: Action, arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def _actions(merchant: Merchant, listeners: ExtraListeners) -> list[Action]:
+def _actions(
+    merchant: Merchant, listeners: ExtraListeners | None, more: MoreMerchants | None
+) -> list[Action]:
     return [
         *_about_clients(merchant),
         *_about_the_world(merchant),
-        *_about_listeners(listeners),
+        *(_about_listeners(listeners) if listeners is not None else []),
+        *(_about_more_merchants(more) if more is not None else []),
         *_questions(merchant),
     ]
 
@@ -132,7 +142,11 @@ def _about_the_world(merchant: Merchant) -> list[Action]:
         merchant.clock.ahead_s = parse_seconds("seconds", seconds)
         return {}
 
-    return [release, orders, add_user, set_clock_offset]
+    def lie(**told: Any) -> Any:
+        merchant.lies.become(told)
+        return {}
+
+    return [release, orders, add_user, set_clock_offset, lie]
 
 
 def _about_listeners(listeners: ExtraListeners) -> list[Action]:
@@ -152,6 +166,19 @@ def _about_listeners(listeners: ExtraListeners) -> list[Action]:
         return {}
 
     return [open_listener, switch_listener, connections, close_listener]
+
+
+def _about_more_merchants(more: MoreMerchants) -> list[Action]:
+    """Merchants beside this one."""
+
+    async def open_merchant(seed: int) -> Any:
+        return await more.open(_whole("seed", seed))
+
+    def close_merchant(admin_url: str) -> Any:
+        more.close(_text("admin_url", admin_url))
+        return {}
+
+    return [open_merchant, close_merchant]
 
 
 def _questions(merchant: Merchant) -> list[Action]:

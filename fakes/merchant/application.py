@@ -37,8 +37,7 @@ def application(merchant: Merchant) -> Starlette:
         ("jwks", places.jwks_uri, ["GET"], _fixed(merchant.signer.public_keys(merchant.shape))),
         ("orders", f"{places.api_url}/orders", ["GET"], orders),
     ]
-    document = _fixed(discovery(merchant.shape))
-    table += [("discovery", path, ["GET"], document) for path in discovery_paths(places.issuer)]
+    table += [("discovery", path, ["GET"], _described) for path in discovery_paths(places.issuer)]
     routes = [
         Route(path_of(url), _journaled(merchant, name, handler), methods=methods)
         for name, url, methods, handler in table
@@ -46,6 +45,10 @@ def application(merchant: Merchant) -> Starlette:
     app = Starlette(routes=routes)
     app.router.redirect_slashes = False
     return app
+
+
+async def _described(merchant: Merchant, _request: Request, _entry: JournalEntry) -> Response:
+    return json_answer(merchant.shape, {**discovery(merchant.shape), **merchant.lies.discovery})
 
 
 def _fixed(document: dict[str, object]) -> Handler:

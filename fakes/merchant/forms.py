@@ -42,6 +42,11 @@ async def read_form(request: Request) -> dict[str, list[str]]:
     return read_parameters(bytes(body))
 
 
+def shown(parameters: dict[str, list[str]], *left_out: str) -> dict[str, str]:
+    """The parameters for a record, each as one text."""
+    return {name: " ".join(values) for name, values in parameters.items() if name not in left_out}
+
+
 def single(parameters: dict[str, list[str]], name: str) -> str | None:
     """The value of a parameter; an empty value counts as missing (RFC 6749 section 3.1)."""
     values = parameters.get(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from base64 import urlsafe_b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +111,13 @@ class Grants:
         self._ledger.supersede(code.family, "code")
         return self._begin(code.family, terms.grantee, script, id_token=terms)
 
+    def unasked(self, grantee: Grantee, script: Script) -> Issued:
+        """Issue tokens as for a code of this user, without one."""
+        terms = CodeTerms(
+            grantee=grantee, redirect_uri="", nonce=None, challenge=None, challenge_method="plain"
+        )
+        return self._begin(self._ledger.new_family(), grantee, script, id_token=terms)
+
     def refresh(self, token: MintedToken, script: Script, *, rotate: bool) -> Issued:
         """Issue an access token. With rotation a refresh token works once, and reuse revokes the family."""
         grantee = self._families.get(token.family)
@@ -134,7 +142,7 @@ class Grants:
         access = self._access_token(family, grantee, script)
         refresh = self._refresh_token(family, grantee) if script.issue_refresh_token else None
         wanted = id_token is not None and "openid" in (grantee.scope or "").split()
-        identity = self._id_token(family, grantee, id_token, access) if wanted and id_token else None
+        identity = self._id_token(family, grantee, id_token, access, script) if wanted and id_token else None
         return _issued(access, refresh, identity, script, grantee)
 
     def _access_token(self, family: int, grantee: Grantee, script: Script) -> str:
@@ -182,7 +190,9 @@ class Grants:
         }
         return self._signer.access_token(self._shape.ordered(claims))
 
-    def _id_token(self, family: int, grantee: Grantee, terms: CodeTerms, access_token: str) -> str:
+    def _id_token(
+        self, family: int, grantee: Grantee, terms: CodeTerms, access_token: str, script: Script
+    ) -> str:
         client_id, user = grantee.client.client_id, grantee.user
         now = int(self._clock.wall())
         claims = {
@@ -197,10 +207,11 @@ class Grants:
             **({} if terms.nonce is None else {"nonce": terms.nonce}),
             **identity(user),
         }
+        value = self._signer.id_token(self._shape.ordered(said(claims, script.id_token)))
         return self._ledger.minted(
             kind="id_token",
             form="jwt",
-            value=self._signer.id_token(self._shape.ordered(claims)),
+            value=altered(value) if script.alter_id_token_signature else value,
             client_id=client_id,
             login=user.login,
             actor=(),
@@ -218,6 +229,17 @@ def identity(user: User) -> dict[str, Any]:
         "email_verified": True,
         "name": user.name,
     }
+
+
+def said(claims: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
+    """The claims with those of a script in place of the honest ones; None leaves a claim out."""
+    return {name: value for name, value in {**claims, **instead}.items() if value is not None}
+
+
+def altered(token: str) -> str:
+    """The JWT with one character in the middle of its signature changed."""
+    place = (token.rindex(".") + len(token)) // 2
+    return token[:place] + ("A" if token[place] != "A" else "B") + token[place + 1 :]
 
 
 def _issued(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import httpx
 
@@ -17,6 +17,7 @@ from gateproof.fakes.merchant.gates import Gates
 from gateproof.fakes.merchant.grants import Grants
 from gateproof.fakes.merchant.key_sets import KeySets
 from gateproof.fakes.merchant.ledger import Ledger
+from gateproof.fakes.merchant.lies import Lies
 from gateproof.fakes.merchant.minting import Minter, Signer
 from gateproof.fakes.merchant.shape import Shape, shape
 from gateproof.fakes.merchant.tickets import Tickets
@@ -36,6 +37,7 @@ class Merchant:
     signer: Signer
     tickets: Tickets
     clock: Clock
+    lies: Lies
 
 
 def build(
@@ -46,10 +48,16 @@ def build(
     wall: Callable[[], float] = time.time,
     entropy: random.Random,
     signer: Signer,
+    beside: Merchant | None = None,
 ) -> Merchant:
-    """Build a merchant. Secrets come from `entropy` and `signer`, everything else from the seed."""
+    """Build a merchant. Secrets come from `entropy` and `signer`, everything else from the seed.
+
+    A merchant `beside` another one shares its clock, and always sends `iss` in its redirects.
+    """
     looks = shape(seed=config.seed, base_url=base_url, paths=config.paths)
     clock = Clock(wall, config.clock_offset_s)
+    if beside is not None:
+        looks, clock = replace(looks, sends_iss=True), beside.clock
     ledger = Ledger(wall=wall)
     minter = Minter(looks, entropy=entropy)
     return Merchant(
@@ -63,4 +71,5 @@ def build(
         signer=signer,
         tickets=Tickets(minter=minter, wall=wall),
         clock=clock,
+        lies=Lies(),
     )

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.fakes.merchant.answers import NO_STORE, json_answer
-from gateproof.fakes.merchant.grants import identity
+from gateproof.fakes.merchant.grants import identity, said
 from gateproof.fakes.merchant.merchant import Merchant
 from gateproof.fakes.merchant.records import JournalEntry, MintedToken
 
@@ -25,7 +25,9 @@ async def userinfo(merchant: Merchant, request: Request, entry: JournalEntry) ->
     user = merchant.accounts.find(token.login) if token else None
     if user is None:
         return _challenge(merchant, request)
-    return json_answer(merchant.shape, {**identity(user), "x_tier": "gold"}, headers=NO_STORE)
+    script = merchant.clients.script(entry.client_id or "", user.login)
+    claims = said({**identity(user), "x_tier": "gold"}, {**merchant.lies.userinfo, **script.userinfo})
+    return json_answer(merchant.shape, claims, headers=NO_STORE)
 
 
 def _bearer(merchant: Merchant, request: Request, entry: JournalEntry) -> MintedToken | None:

@@ -46,6 +46,18 @@ async def long_body(call: Call) -> Response:
     return Response(b" " * LONG_OCTETS + b"{}", headers={"content-type": call.shape.json_type, **NO_STORE})
 
 
+@outcome()
+async def no_token(call: Call) -> Response:
+    """No grant; 200 with an answer in which the tokens are missing."""
+    return json_answer(call.shape, {"token_type": "Bearer", "expires_in": 3600}, headers=NO_STORE)
+
+
+@outcome()
+async def refusal_with_200(call: Call) -> Response:
+    """No grant; the error of a refusal with the status 200."""
+    return json_answer(call.shape, {"error": "invalid_grant"}, headers=NO_STORE)
+
+
 @outcome(required="location")
 async def redirect(call: Call) -> Response:
     """No grant; a redirect that keeps method and body."""

@@ -55,6 +55,8 @@ class JournalEntry:
     assertion: str | None = field(default=None, repr=False)
     subject_token: str | None = field(default=None, repr=False)
     client_assertion: str | None = field(default=None, repr=False)
+    # The other parameters of a token request, and those of an authorization request.
+    sent: dict[str, str] = field(default_factory=dict, repr=False)
     verified_by: dict[str, str] = field(default_factory=dict)
     outcome: str | None = None
     status: int | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 TEN_YEARS_S = 10 * 365 * 24 * 3600
@@ -13,6 +13,15 @@ LONGEST_WAIT_S = 600
 LIFETIMES = ("missing", "zero", "text", "negative")
 # Other names of outcomes, for `provisioning` and `refresh` only.
 STANDING_WORDS = {"accept": "ok"}
+# What becomes of a user who types the right password; or "error=" with the code of an error.
+PAGES = ("ok", "wrong_password")
+ERROR = "error="
+FLAGS = (
+    "issue_refresh_token",
+    "rotate_refresh_tokens",
+    "omit_refresh_token_on_refresh",
+    "alter_id_token_signature",
+)
 
 
 class ScriptError(ValueError):
@@ -49,8 +58,10 @@ class Takes:
 class Script:
     """Permanent answers, and a tape of answers for the next calls, which is used first.
 
-    `provisioning` applies to the jwt-bearer and token-exchange grants, `refresh` to the refresh_token grant.
-    For the authorization_code grant only the fields about tokens apply.
+    `provisioning` applies to the jwt-bearer and token-exchange grants, `refresh` to the refresh_token grant,
+    and the tape `answers` to both. For the sign-in there are fields of its own: `page` applies to a user who
+    types the right password ("error=CODE" redirects with that error), `sign_in` to the authorization_code
+    grant. `id_token` and `userinfo` replace claims of those; None leaves the claim out.
     """
 
     provisioning: Answer = Answer(outcome="ok")
@@ -60,20 +71,34 @@ class Script:
     omit_refresh_token_on_refresh: bool = False
     access_token_lifetime_s: int = 3600
     answers: tuple[Answer, ...] = ()
+    page: str = "ok"
+    sign_in: Answer = Answer(outcome="ok")
+    id_token: Mapping[str, Any] = field(default_factory=dict)
+    userinfo: Mapping[str, Any] = field(default_factory=dict)
+    alter_id_token_signature: bool = False
+
+    @property
+    def error(self) -> str | None:
+        """The error with which the browser is redirected in place of a code."""
+        return self.page.removeprefix(ERROR) if self.page.startswith(ERROR) else None
 
 
 def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Script:
     """Read a script; refuse unknown keys, outcomes and parameters."""
     _known("script field", raw, Script.__dataclass_fields__)
     fields: dict[str, Any] = dict(raw)
-    for name in ("provisioning", "refresh"):
+    for name in ("provisioning", "refresh", "sign_in"):
         if name in fields:
             word = fields[name]
             word = STANDING_WORDS.get(word, word) if isinstance(word, str) else word
             fields[name] = parse_answer(name, word, outcomes)
-    for name in ("issue_refresh_token", "rotate_refresh_tokens", "omit_refresh_token_on_refresh"):
+    for name in FLAGS:
         if not isinstance(fields.get(name, False), bool):
             raise ScriptError(f"{name}: expected true or false")
+    for name in ("id_token", "userinfo"):
+        if not isinstance(fields.get(name, {}), Mapping):
+            raise ScriptError(f"{name}: expected an object with claims")
+    _check_page(fields.get("page", "ok"))
     fields["access_token_lifetime_s"] = _whole(
         "access_token_lifetime_s", fields.get("access_token_lifetime_s", 3600), 1, TEN_YEARS_S
     )
@@ -87,6 +112,12 @@ def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Scrip
     if script.rotate_refresh_tokens and script.omit_refresh_token_on_refresh:
         raise ScriptError("a rotated refresh token has to be handed out: rotate or omit, not both")
     return script
+
+
+def _check_page(page: object) -> None:
+    if page in PAGES or (isinstance(page, str) and page.startswith(ERROR) and page != ERROR):
+        return
+    raise ScriptError(f"page: expected {' or '.join(PAGES)} or {ERROR}CODE")
 
 
 def parse_answer(key: str, raw: object, outcomes: Mapping[str, Takes]) -> Answer:

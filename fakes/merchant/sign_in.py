@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from gateproof.fakes.merchant.forms import read_form, read_parameters, single
+from gateproof.fakes.merchant.forms import read_form, read_parameters, shown, single
 from gateproof.fakes.merchant.grants import CodeTerms, Grantee
 from gateproof.fakes.merchant.merchant import Merchant
 from gateproof.fakes.merchant.pages import problem_page, sign_in_page
@@ -34,6 +34,10 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
         entry.error = f"{refused.error}: {refused.description}"
         return problem_page(refused.description)
     merchant.ledger.belongs_to(entry, client.client_id)
+    entry.sent = shown(asked)
+    if merchant.lies.sends_browsers_to is not None:
+        query = urlencode({**entry.sent, **merchant.lies.parameters}, errors="surrogateescape")
+        return _redirect(merchant, f"{merchant.lies.sends_browsers_to}?{query}")
     state = single(asked, "state")
     try:
         _check(asked)
@@ -80,12 +84,19 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
         return problem_page("This sign-in is over. Start again.")
     merchant.ledger.belongs_to(entry, asked.client.client_id)
     user = merchant.accounts.signed_in(single(form, "username") or "", single(form, "password") or "")
-    if user is None:
+    script = merchant.clients.script(asked.client.client_id, user.login if user is not None else None)
+    if user is None or script.page == "wrong_password":
         entry.error = "wrong login or password"
+        if user is not None:
+            _note_outcome(merchant, entry, script.page)
         status = merchant.shape.wrong_password_status
         return sign_in_page(merchant.shape, ticket, message="Wrong login or password.", status=status)
     entry.login = user.login
     merchant.tickets.spend(ticket)
+    if script.error is not None:
+        entry.error = script.error
+        _note_outcome(merchant, entry, script.page)
+        return _back(merchant, asked.redirect_uri, {"error": script.error}, asked.state)
     code = merchant.grants.code(
         CodeTerms(
             grantee=Grantee(client=asked.client, user=user, act=None, scope=asked.scope),
@@ -96,6 +107,11 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
         )
     )
     return _back(merchant, asked.redirect_uri, {"code": code}, asked.state)
+
+
+def _note_outcome(merchant: Merchant, entry: JournalEntry, outcome: str) -> None:
+    entry.outcome = outcome
+    merchant.ledger.count(entry.client_id or "", outcome)
 
 
 def _redirect_uri(redirect_uri: str | None) -> str:
@@ -132,8 +148,11 @@ def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: 
     """Redirect the browser to the client, with every byte of `state` unchanged."""
     if state is not None:
         result["state"] = state
-    if merchant.shape.sends_iss:
-        result["iss"] = merchant.shape.endpoints.issuer
+    issuer = merchant.shape.endpoints.issuer if merchant.shape.sends_iss else ""
+    if merchant.lies.redirect_iss is not None:
+        issuer = merchant.lies.redirect_iss
+    if issuer:
+        result["iss"] = issuer
     query = urlencode(
         merchant.shape.ordered(dict(result)), errors="surrogateescape", quote_via=quote, safe=""
     )

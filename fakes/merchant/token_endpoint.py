@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from starlette.requests import Request
@@ -11,19 +11,21 @@ from starlette.responses import Response
 
 from gateproof.fakes.merchant.answers import refusal_answer, token_answer
 from gateproof.fakes.merchant.assertions import AssertionRefused
-from gateproof.fakes.merchant.clients import Client, Step
-from gateproof.fakes.merchant.forms import read_form, single
+from gateproof.fakes.merchant.clients import Client
+from gateproof.fakes.merchant.forms import read_form, shown, single
 from gateproof.fakes.merchant.grants import Grantee, Issued
 from gateproof.fakes.merchant.merchant import Merchant
 from gateproof.fakes.merchant.outcomes import OUTCOMES, Call
 from gateproof.fakes.merchant.recognition import Recognised, recognise
 from gateproof.fakes.merchant.records import JournalEntry
 from gateproof.fakes.merchant.refusal import Refused
-from gateproof.fakes.merchant.script import Script
+from gateproof.fakes.merchant.script import Answer, Script
 
 CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
+# These have members of their own in the journal.
+ASSERTIONS = ("assertion", "subject_token", "client_assertion")
 ISSUED_TYPE = {"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
 
 
@@ -46,9 +48,12 @@ async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEnt
     try:
         form = await read_form(request)
         entry.grant = single(form, "grant_type")
+        entry.sent = shown(form, *ASSERTIONS)
         entry.assertion = single(form, "assertion")
         entry.subject_token = single(form, "subject_token")
         entry.client_assertion = single(form, "client_assertion")
+        if entry.grant == "authorization_code" and merchant.lies.any_code_for is not None:
+            return _for_any_code(merchant, entry, merchant.lies.any_code_for)
         client = await _client(merchant, request, entry, form)
         if client is not None:
             merchant.ledger.belongs_to(entry, client.client_id)
@@ -93,13 +98,31 @@ async def _authorization_code(asked: TokenRequest) -> Response:
         raise Refused("invalid_grant", "no such code for this client")
     merchant.ledger.belongs_to(entry, code.client_id)
     entry.login = code.login
-    issued = merchant.grants.exchange(
-        code,
-        merchant.clients.script(code.client_id, code.login),
-        redirect_uri=asked.field("redirect_uri"),
-        verifier=asked.field("code_verifier"),
-    )
-    return token_answer(merchant.shape, issued, {})
+
+    script = merchant.clients.script(code.client_id, code.login)
+    script = replace(script, id_token={**merchant.lies.id_token, **script.id_token})
+
+    def carry_out(_script: Script, _rotate: bool) -> Issued:
+        return merchant.grants.exchange(
+            code, script, redirect_uri=asked.field("redirect_uri"), verifier=asked.field("code_verifier")
+        )
+
+    # An honest sign-in is no outcome of a script: those are counted for the other grants.
+    if script.sign_in.outcome == "ok":
+        return token_answer(merchant.shape, carry_out(script, False), {})
+    return await _answered(asked, script.sign_in, code.value, carry_out, {})
+
+
+def _for_any_code(merchant: Merchant, entry: JournalEntry, login: str) -> Response:
+    """A hostile merchant takes whatever code it is sent, and says that it is this user's."""
+    user = merchant.accounts.find(login)
+    if user is None:
+        raise Refused("invalid_grant", "the login of the lie has no account")
+    client = merchant.clients.find(entry.sent.get("client_id")) or Client(client_id="anybody")
+    entry.login = login
+    grantee = Grantee(client=client, user=user, act=None, scope="openid")
+    script = Script(id_token=dict(merchant.lies.id_token))
+    return token_answer(merchant.shape, merchant.grants.unasked(grantee, script), {})
 
 
 async def _jwt_bearer(asked: TokenRequest) -> Response:
@@ -130,7 +153,8 @@ async def _asserted(asked: TokenRequest, name: str, extra: dict[str, Any]) -> Re
         grantee = Grantee(client=known.client, user=user, act=entry.actor, scope=asked.field("scope"))
         return merchant.grants.provision(grantee, script)
 
-    return await _by_script(asked, "provisioning", token, carry_out, extra)
+    answer = merchant.clients.next_answer(known.client.client_id, entry.login, "provisioning")
+    return await _answered(asked, answer, token, carry_out, extra)
 
 
 async def _verified(asked: TokenRequest, token: str, name: str) -> Recognised:
@@ -159,16 +183,20 @@ async def _refresh_token(asked: TokenRequest) -> Response:
     def carry_out(script: Script, rotate: bool) -> Issued:
         return merchant.grants.refresh(token, script, rotate=rotate)
 
-    return await _by_script(asked, "refresh", token.value, carry_out, {})
+    answer = merchant.clients.next_answer(token.client_id, entry.login, "refresh")
+    return await _answered(asked, answer, token.value, carry_out, {})
 
 
-async def _by_script(
-    asked: TokenRequest, step: Step, sent: str, grant: Callable[[Script, bool], Issued], extra: dict[str, Any]
+async def _answered(
+    asked: TokenRequest,
+    answer: Answer,
+    sent: str,
+    grant: Callable[[Script, bool], Issued],
+    extra: dict[str, Any],
 ) -> Response:
-    """Apply the outcome that the script selects to a valid grant."""
+    """Apply the outcome that the script selected to a valid grant."""
     merchant, entry = asked.merchant, asked.entry
     client_id = entry.client_id or ""
-    answer = merchant.clients.next_answer(client_id, entry.login, step)
     entry.outcome = answer.outcome
     merchant.ledger.count(client_id, answer.outcome)
 

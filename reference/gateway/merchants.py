@@ -67,6 +67,13 @@ class Merchants:
         claims = _verified(token, header, await self._key_set(merchant, max_age_s=3600))
         return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
 
+    async def userinfo(self, merchant: MerchantPlace, access_token: str) -> dict[str, Any] | None:
+        """What the merchant's userinfo endpoint says of a user; None without an answer."""
+        bearer = {"authorization": f"Bearer {access_token}"}
+        url = merchant.userinfo_endpoint
+        answer = await self._request(merchant.ca_file, "GET", url, None, headers=bearer)
+        return answer.document if answer.status == 200 else None
+
     async def described(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
         """The discovery document of an issuer; None if there is none, or it has another issuer."""
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
@@ -100,7 +107,12 @@ class Merchants:
         return keys
 
     async def _request(
-        self, ca_file: str | None, method: str, url: str, form: dict[str, str] | None
+        self,
+        ca_file: str | None,
+        method: str,
+        url: str,
+        form: dict[str, str] | None,
+        headers: dict[str, str] | None = None,
     ) -> MerchantAnswer:
         """Refuses compressed bodies, which could be of any size after decompression."""
         body = bytearray()
@@ -111,6 +123,7 @@ class Merchants:
                     method,
                     url,
                     data=form,
+                    headers=headers,
                     timeout=self._timeout,
                     follow_redirects=self._limits.follows_redirects,
                 ) as answer,

@@ -130,6 +130,9 @@ class Policies:
     session_of: Callable[[Resource], str] = sign_in.session_of
     session_keys: Callable[[str, str, bool], tuple[str, ...]] = sign_in.session_keys
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
+    unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.nobody
+    # What is made of userinfo, with the user of the ID token if that is valid. None: it is not asked for.
+    named_by_userinfo: Callable[[Person | None, JsonObject, float], Person | None] | None = None
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from selectolax.lexbor import LexborHTMLParser
 
+from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._visits import good, visit_with
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -35,6 +36,9 @@ REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "code_challenge_method": lambda mark: ("code_challenge_method", f"S256'\"><{mark}>"),
 }
 
+# Claims about a user, in groups that a gateway may turn away for reasons of their own.
+CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
+
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
 def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
@@ -50,6 +54,27 @@ def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable
         here.gateway.visit(here.attempt(agent), wherever=True)
 
     _is_no_markup(gateway, world, mark, "an agent's name")
+
+
+@check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
+def what_the_merchant_says_of_a_user_is_no_markup(
+    gateway: Gateway, world: World, case: Callable[[str], str]
+) -> None:
+    """Markup in a claim about the user stands on the pages as text; ID token and userinfo both have it.
+
+    A gateway may turn such a user away; its page is read all the same.
+    """
+    alone = openid_sign_in(world).alone
+    for claims in CLAIMS:
+        marks = {claim: _mark() for claim in claims}
+        said = {claim: case(mark) for claim, mark in marks.items()}
+        alone.script(id_token=said, userinfo=said)
+        here = world.in_one_browser()
+        for _ in range(2):
+            # The second time the user is signed in, and the pages may be others.
+            here.gateway.visit(here.attempt(resource=alone.resource, user=alone.user), wherever=True)
+        for claim, mark in marks.items():
+            _is_no_markup(gateway, world, mark, f"the claim {claim}")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=REQUESTS)

@@ -53,7 +53,7 @@ class IsolatedUser:
 
     def script(self, **fields: Any) -> None:
         """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
-        scripted = [fields[place] for place in ("provisioning", "refresh") if place in fields]
+        scripted = [fields[place] for place in ("provisioning", "refresh", "sign_in") if place in fields]
         if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
             self.world.worker_state.note_trouble()
         self.merchant.script(self.client_id, login=self.user.login, **fields)

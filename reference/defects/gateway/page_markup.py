@@ -10,6 +10,7 @@ from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.records import Person
 
 
 def named_raw(facts: ApprovePageFacts) -> str:
@@ -22,6 +23,18 @@ def named_in_the_title(facts: ApprovePageFacts) -> str:
 
 def named_in_an_attribute(write: Callable[[str], str]) -> Callable[[ApprovePageFacts], str]:
     return lambda facts: approve_page(facts).replace("<main>", f"<main title={write(facts.agent.name)}>", 1)
+
+
+def user_raw(write: Callable[[Person], str], written: str) -> Callable[[ApprovePageFacts], str]:
+    """The page names the user by this text, as the merchant said it."""
+
+    def page(facts: ApprovePageFacts) -> str:
+        shown = escape(facts.person.preferred_username)
+        return approve_page(facts).replace(
+            f"<strong>{shown}</strong>", f"<strong>{shown}</strong> {written.format(write(facts.person))}", 1
+        )
+
+    return page
 
 
 def telling(name: str) -> Callable[[Asked, Answered, Gateway], Answered]:
@@ -57,6 +70,19 @@ DEFECTS = (
         "client-name-in-double-quotes (AUTHZ-23): An attribute in double quotes holds the name, with < and "
         "> escaped.",
         approve_page=named_in_an_attribute(lambda name: f'"{escape(name, quote=False)}"'),
+    ),
+    defect(
+        "user-name-as-markup (AUTHZ-23): The approve page shows the user's name as the merchant said it.",
+        approve_page=user_raw(lambda person: person.preferred_username, "{}"),
+    ),
+    defect(
+        "user-address-as-markup (AUTHZ-23): The approve page escapes the user's name, and not the address.",
+        approve_page=user_raw(lambda person: person.email or "", "({})"),
+    ),
+    defect(
+        "user-login-in-an-attribute (AUTHZ-23): An attribute in double quotes holds the user's login, with "
+        "< and > escaped.",
+        approve_page=user_raw(lambda person: escape(person.login_id, quote=False), '<i title="{}">*</i>'),
     ),
     defect(
         "unknown-client-quoted-as-markup (AUTHZ-23): The error page for an unknown client quotes its "

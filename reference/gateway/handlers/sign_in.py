@@ -11,7 +11,8 @@ from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.authorization import callback_url, send_to_merchant
 from gateproof.reference.gateway.handlers.browser import browser_key, error, fresh_browser
 from gateproof.reference.gateway.handlers.consent import approve, ask, note, tell_agent
-from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
+from gateproof.reference.gateway.policy.sign_in import IdTokenFacts, UnfinishedFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import Decision, Person, Resource, SignIn
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.web import Endpoint, Pairs, form_of, query_of
@@ -27,11 +28,15 @@ def callback(gateway: Gateway) -> Endpoint:
         resource, sign_in = _taken(gateway, request, _single(pairs, "state"), signed_in=False)
         if resource is None or sign_in is None:
             return error(gateway, STALE)
-        if _single(pairs, "error"):
-            return tell_agent(gateway, sign_in, "access_denied", "the user did not sign in")
-        if (_single(pairs, "iss") or resource.merchant.issuer) != resource.merchant.issuer:
+        refused = _single(pairs, "error")
+        if not refused and not _is_from(resource, pairs):
             return error(gateway, "The answer came from somebody else than the merchant.")
-        person = await _person(gateway, resource, sign_in, _single(pairs, "code"))
+        code = _single(pairs, "code")
+        answer = None if refused else await _exchanged(gateway, resource, sign_in, code)
+        person = await _person(gateway, resource, sign_in, answer)
+        person = person or gateway.policies.unfinished(_unfinished(gateway, resource, refused, answer))
+        if person is None and refused:
+            return tell_agent(gateway, sign_in, "access_denied", "the user did not sign in")
         if person is None:
             return tell_agent(
                 gateway, sign_in, "temporarily_unavailable", "the merchant did not sign the user in"
@@ -95,8 +100,13 @@ def _taken(
     return resource, gateway.store.sign_ins.take(key)
 
 
-async def _person(gateway: Gateway, resource: Resource, sign_in: SignIn, code: str) -> Person | None:
-    """Exchanges the merchant's code; the user of a valid ID token for this sign-in, else None."""
+def _is_from(resource: Resource, pairs: Pairs) -> bool:
+    """False if the answer names another issuer than the Resource's merchant."""
+    return (_single(pairs, "iss") or resource.merchant.issuer) == resource.merchant.issuer
+
+
+async def _exchanged(gateway: Gateway, resource: Resource, sign_in: SignIn, code: str) -> MerchantAnswer:
+    """The merchant's answer to its code."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -104,16 +114,31 @@ async def _person(gateway: Gateway, resource: Resource, sign_in: SignIn, code: s
         "client_id": resource.merchant.client_id,
         "code_verifier": sign_in.verifier,
     }
-    answer = await gateway.merchants.ask(resource.merchant, form)
-    id_token = answer.text("id_token")
-    if answer.status != 200 or id_token is None:
+    return await gateway.merchants.ask(resource.merchant, form)
+
+
+async def _person(
+    gateway: Gateway, resource: Resource, sign_in: SignIn, answer: MerchantAnswer | None
+) -> Person | None:
+    """The user of a valid ID token for this sign-in, else None."""
+    if answer is None or answer.status != 200:
         return None
-    claims = await gateway.merchants.verified_id_token(resource.merchant, id_token)
-    if claims is None:
-        return None
-    return gateway.policies.person_named(
-        IdTokenFacts(claims=claims, merchant=resource.merchant, nonce=sign_in.nonce, now=gateway.clock.now())
-    )
+    now, merchant = gateway.clock.now(), resource.merchant
+    id_token = answer.text("id_token") or ""
+    claims = await gateway.merchants.verified_id_token(merchant, id_token)
+    facts = IdTokenFacts(claims=claims or {}, merchant=merchant, nonce=sign_in.nonce, now=now)
+    person = gateway.policies.person_named(facts) if claims is not None else None
+    if gateway.policies.named_by_userinfo is None:
+        return person
+    told = await gateway.merchants.userinfo(merchant, answer.text("access_token") or "")
+    return gateway.policies.named_by_userinfo(person, told or {}, now)
+
+
+def _unfinished(
+    gateway: Gateway, resource: Resource, error: str, answer: MerchantAnswer | None
+) -> UnfinishedFacts:
+    known = tuple(login for project, login in gateway.store.subjects if project == resource.project_id)
+    return UnfinishedFacts(error=error, answer=answer, known=known, now=gateway.clock.now())
 
 
 def _single(pairs: Pairs, name: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import MerchantPlace, Person, Resource, SignIn
 
 LEEWAY_S = 60
@@ -20,6 +22,27 @@ class IdTokenFacts:
     merchant: MerchantPlace
     nonce: str
     now: float
+
+
+IdTokenCheck = Callable[[IdTokenFacts], bool]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnfinishedFacts:
+    """A sign-in that gave no user: the error in the callback, or the answer to the merchant's code.
+
+    `known` are users who have approved an agent in the Project before.
+    """
+
+    error: str
+    answer: MerchantAnswer | None
+    known: tuple[str, ...]
+    now: float
+
+
+def nobody(_facts: UnfinishedFacts) -> Person | None:
+    """Who is signed in where the merchant has signed in no user: nobody."""
+    return None
 
 
 def same_browser(sign_in: SignIn, browser: str | None) -> bool:
@@ -40,22 +63,43 @@ def remembered(person: Person | None, now: float) -> Person | None:
     return person if person is not None and now < person.signed_in_at + SIGNED_IN_FOR_S else None
 
 
-def person_named(facts: IdTokenFacts) -> Person | None:
+def is_from_the_merchant(facts: IdTokenFacts) -> bool:
+    return bool(facts.claims.get("iss") == facts.merchant.issuer)
+
+
+def is_for_the_gateway(facts: IdTokenFacts) -> bool:
+    audience = facts.claims.get("aud")
+    return facts.merchant.client_id in (audience if isinstance(audience, list) else [audience])
+
+
+def is_for_this_sign_in(facts: IdTokenFacts) -> bool:
+    return bool(facts.claims.get("nonce") == facts.nonce)
+
+
+def is_current(facts: IdTokenFacts) -> bool:
+    expires = facts.claims.get("exp")
+    if isinstance(expires, bool) or not isinstance(expires, int | float):
+        return False
+    return expires + LEEWAY_S >= facts.now
+
+
+ID_TOKEN_CHECKS: tuple[IdTokenCheck, ...] = (
+    is_from_the_merchant,
+    is_for_the_gateway,
+    is_for_this_sign_in,
+    is_current,
+)
+
+
+def person_named(facts: IdTokenFacts, checks: tuple[IdTokenCheck, ...] = ID_TOKEN_CHECKS) -> Person | None:
     """The user; None if the ID token is not valid for this sign-in."""
-    claims = facts.claims
-    audience = claims.get("aud")
-    audiences = audience if isinstance(audience, list) else [audience]
-    expires, login = claims.get("exp"), claims.get("sub")
-    if (
-        claims.get("iss") != facts.merchant.issuer
-        or facts.merchant.client_id not in audiences
-        or claims.get("nonce") != facts.nonce
-        or isinstance(expires, bool)
-        or not isinstance(expires, int | float)
-        or expires + LEEWAY_S < facts.now
-        or not isinstance(login, str)
-        or not login
-    ):
+    return person_of(facts.claims, facts.now) if all(check(facts) for check in checks) else None
+
+
+def person_of(claims: Mapping[str, Any], now: float) -> Person | None:
+    """The user that the claims of an ID token or userinfo name; None without a sub."""
+    login = claims.get("sub")
+    if not isinstance(login, str) or not login:
         return None
     name, email, amr = (claims.get(claim) for claim in ("preferred_username", "email", "amr"))
     return Person(
@@ -63,7 +107,7 @@ def person_named(facts: IdTokenFacts) -> Person | None:
         preferred_username=name if isinstance(name, str) and name else login,
         email=email if isinstance(email, str) and email else None,
         amr=tuple(method for method in amr if isinstance(method, str)) if isinstance(amr, list) else (),
-        signed_in_at=facts.now,
+        signed_in_at=now,
     )
 
 

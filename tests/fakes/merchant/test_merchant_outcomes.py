@@ -45,7 +45,8 @@ def test_all_promised_outcomes_are_there() -> None:
         "ok reject turn_away server_error too_many hang hold slow html invalid_json wrong_shape "
         "wrong_content_type "
         "reset rotate_then_500 rotate_then_reset accept_then_hang drip truncated gzip_bomb long_body "
-        "redirect early_hints two_lengths header_injection odd_lifetime no_refresh_token echo"
+        "redirect early_hints two_lengths header_injection odd_lifetime no_refresh_token echo "
+        "no_token refusal_with_200"
     )
     assert set(promised.split()) == set(OUTCOMES)
 

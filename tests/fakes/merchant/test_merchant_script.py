@@ -24,6 +24,11 @@ def test_every_field_is_read() -> None:
             "omit_refresh_token_on_refresh": False,
             "access_token_lifetime_s": 30,
             "answers": ["ok", {"outcome": "hold", "gate": "g", "parties": 3}],
+            "page": "error=access_denied",
+            "sign_in": "no_token",
+            "id_token": {"aud": "another", "nonce": None},
+            "userinfo": {"sub": "another"},
+            "alter_id_token_signature": True,
         },
         PARAMETERS,
     )
@@ -34,7 +39,13 @@ def test_every_field_is_read() -> None:
         rotate_refresh_tokens=True,
         access_token_lifetime_s=30,
         answers=(Answer(outcome="ok"), Answer(outcome="hold", gate="g", parties=3)),
+        page="error=access_denied",
+        sign_in=Answer(outcome="no_token"),
+        id_token={"aud": "another", "nonce": None},
+        userinfo={"sub": "another"},
+        alter_id_token_signature=True,
     )
+    assert script.error == "access_denied"
 
 
 @pytest.mark.parametrize(
@@ -60,6 +71,12 @@ def test_every_field_is_read() -> None:
         ({"access_token_lifetime_s": 1.5}, "whole number"),
         ({"access_token_lifetime_s": True}, "whole number"),
         ({"access_token_lifetime_s": 0}, "whole number"),
+        ({"page": "error="}, "page: expected ok or wrong_password or error=CODE"),
+        ({"page": ["ok"]}, "page: expected"),
+        ({"sign_in": "rejct"}, "did you mean 'reject'"),
+        ({"id_token": "none"}, "id_token: expected an object"),
+        ({"userinfo": None}, "userinfo: expected an object"),
+        ({"alter_id_token_signature": 1}, "true or false"),
         ({"rotate_refresh_tokens": True, "omit_refresh_token_on_refresh": True}, "not both"),
     ],
 )

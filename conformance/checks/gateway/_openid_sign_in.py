@@ -1,0 +1,146 @@
+"""A user whom the gateway signs in by OpenID Connect at the harness's merchant, which follows scripts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.parties import Attempt, User
+from gateproof.conformance.suite.time_limits import BREAKER_S, PROVISIONING_S
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.jose import read
+from gateproof.fakes.merchant.records import JournalEntry
+
+CODE_GRANT = "authorization_code"
+_VOUCHING = ("jwt-bearer", "token-exchange")
+# The pause between sign-ins while a gateway may spare a merchant that has failed it.
+_PAUSE_S = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenIdSignIn:
+    """A user who has signed in once, without any script, and what the gateway asked the merchant for then."""
+
+    alone: IsolatedUser
+    asked: JournalEntry
+    reads_userinfo: bool
+    # The last secret that the merchant had minted before.
+    minted_before: int
+
+    @property
+    def asks_for_id_token(self) -> bool:
+        return "openid" in self.asked.sent.get("scope", "").split()
+
+    @property
+    def sends_nonce(self) -> bool:
+        return bool(self.asked.sent.get("nonce"))
+
+    def again(self, **script: Any) -> SecondSignIn:
+        """The user signs in in a new browser, for a new agent, while the merchant follows this script."""
+        alone = self.alone
+        after = max((entry.ordinal for entry in alone.received()), default=alone.since)
+        seen = len(alone.world.seen())
+        alone.script(**script)
+        attempt, visit = _signed_in(alone)
+        return SecondSignIn(alone=alone, attempt=attempt, visit=visit, after=after, seen=seen)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SecondSignIn:
+    """The end of a sign-in under a script, and the merchant's requests since."""
+
+    alone: IsolatedUser
+    attempt: Attempt
+    visit: Visit
+    after: int
+    # How many exchanges there were before.
+    seen: int
+
+    def received(self) -> list[JournalEntry]:
+        return [entry for entry in self.alone.received() if entry.ordinal > self.after]
+
+    def met(self, outcome: str) -> bool:
+        """True if the merchant answered the gateway or the browser with this outcome."""
+        return any(entry.outcome == outcome for entry in self.received())
+
+    def exchanged(self) -> bool:
+        """True if the gateway got tokens for its code."""
+        return any(entry.grant == CODE_GRANT and entry.status == 200 for entry in self.received())
+
+    def read_userinfo(self) -> bool:
+        return any(entry.endpoint == "userinfo" for entry in self.received())
+
+    def is_about(self, other: User) -> bool:
+        """True if the gateway takes the user for this one: in an assertion, in a token or on a page.
+
+        Some gateways assert the user in the background, so this waits for the first assertion.
+        """
+        world, code = self.alone.world, self.visit.parameter("code")
+        answers: list[Exchange] = []
+        if code is not None:
+            answers.append(world.gateway.exchange(world.authorization_of(self.attempt, code)))
+        named = [entry.login for entry in _asserted(self.received)]
+        if any(login == other.login for login in named):
+            return True
+        seen = [*world.seen()[self.seen :], *answers]
+        return any(other.name in text for exchange in seen for text in _texts(exchange))
+
+
+def _asserted(received: Callable[[], list[JournalEntry]]) -> list[JournalEntry]:
+    deadline = time.monotonic() + PROVISIONING_S
+    while True:
+        found = [entry for entry in received() if (entry.grant or "").endswith(_VOUCHING)]
+        if found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+
+
+def _texts(exchange: Exchange) -> Iterator[str]:
+    """The body of an answer of the gateway, and the claims of the tokens in it."""
+    if exchange.answer is None:
+        return
+    yield exchange.answer.text()
+    for name in ("access_token", "id_token"):
+        token = exchange.member(name)
+        parsed = read(token) if isinstance(token, str) else None
+        if parsed is not None:
+            yield str(parsed.claims)
+
+
+def openid_sign_in(world: World) -> OpenIdSignIn:
+    """Signs an isolated user in; raises LeftOut if that is not done by OpenID Connect at our merchant."""
+    alone = isolated_user(world)
+    minted_before = alone.merchant.last_minted()
+    _, visit = _signed_in(alone)
+    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    received = alone.received()
+    asked = [entry for entry in received if entry.endpoint == "authorization"]
+    grants = [entry.grant for entry in alone.journal() if entry.status == 200]
+    if not asked or CODE_GRANT not in grants:
+        raise LeftOut("the gateway does not sign users in by OpenID Connect at the harness's merchant")
+    reads_userinfo = any(entry.endpoint == "userinfo" for entry in alone.journal())
+    return OpenIdSignIn(
+        alone=alone, asked=asked[-1], reads_userinfo=reads_userinfo, minted_before=minted_before
+    )
+
+
+def spared_no_more(alone: IsolatedUser) -> None:
+    """Waits until the user can sign in again: a gateway may spare a merchant for a while that has failed it.
+
+    That is no claim. Without this, the next checks might meet a gateway that signs nobody in.
+    """
+    alone.script()
+    deadline = time.monotonic() + BREAKER_S
+    while not _signed_in(alone)[1].codes() and time.monotonic() < deadline:
+        time.sleep(_PAUSE_S)
+
+
+def _signed_in(alone: IsolatedUser) -> tuple[Attempt, Visit]:
+    attempt = alone.world.attempt(resource=alone.resource, user=alone.user)
+    return attempt, alone.world.gateway.visit(attempt, wherever=True)

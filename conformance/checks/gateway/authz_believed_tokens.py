@@ -1,0 +1,142 @@
+"""What the merchant says of a user is believed only where it was said for this sign-in."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gateproof.conformance.checks.gateway._openid_sign_in import OpenIdSignIn, SecondSignIn, openid_sign_in
+from gateproof.conformance.kit.gateway.isolated_user import new_user
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, observe
+from gateproof.conformance.suite.parties import User
+from gateproof.conformance.wire.jose import read
+
+# More than clocks may differ.
+_LONG_PAST_S = 3600
+_ANOTHER_ISSUER = "https://another-merchant.example"
+
+# For each claim that is wrong: what it is instead, by what it was in the last sign-in. None: it is missing.
+_WRONG: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
+    "another-iss": lambda _: {"iss": _ANOTHER_ISSUER},
+    "iss-of-another-tenant": lambda said: {"iss": f"{said['iss']}/another"},
+    "another-aud": lambda _: {"aud": f"client-{secrets.token_hex(8)}"},
+    "longer-aud": lambda said: {"aud": f"{_first(said['aud'])}-another"},
+    "list-of-another-aud": lambda _: {"aud": [f"client-{secrets.token_hex(8)}"]},
+    "another-nonce": lambda _: {"nonce": secrets.token_urlsafe(32)},
+    "no-nonce": lambda _: {"nonce": None},
+    "expired": lambda _: {
+        "exp": int(time.time()) - _LONG_PAST_S,
+        "iat": int(time.time()) - 2 * _LONG_PAST_S,
+        "auth_time": int(time.time()) - 2 * _LONG_PAST_S,
+    },
+}
+
+
+@check("AUTHZ-28", cases=_WRONG)
+def id_token_that_is_not_for_this_sign_in_is_not_believed(
+    world: World, case: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+) -> None:
+    """An ID token with one wrong claim gives no code; the same user's right ID token gave one before.
+
+    A gateway that takes its users from userinfo alone does not believe an ID token: it is left out.
+    """
+    signing_in = _with_id_token(world)
+    wrong = case(_last_id_token(signing_in))
+    if "nonce" in wrong and not signing_in.sends_nonce:
+        raise LeftOut("the gateway sends no nonce")
+    second = signing_in.again(id_token=wrong)
+    _came_to_the_tokens(second)
+    if second.visit.codes() and second.read_userinfo():
+        _require_that_id_tokens_are_read(world, signing_in, wrong)
+
+    expect.that(
+        not second.visit.codes(),
+        f"sign-in with an ID token whose {next(iter(wrong))} is wrong",
+        expected="no code",
+        got=second.visit.outcome(),
+    )
+
+
+@check("AUTHZ-28")
+def userinfo_of_another_user_is_not_believed(world: World) -> None:
+    """Userinfo with the sub of another user than the ID token's does not make the user that other one.
+
+    To go on with what the ID token says is as good as to give no code.
+    """
+    signing_in = _with_id_token(world)
+    # OpenID Connect Core 3.1.3.7: a token that came from the token endpoint need not be verified.
+    altered = signing_in.again(alter_id_token_signature=True)
+    _came_to_the_tokens(altered)
+    observe(altered_signature="a code came" if altered.visit.codes() else "no code came")
+    if not signing_in.reads_userinfo:
+        raise LeftOut("the gateway does not ask for userinfo")
+    other = new_user(world, signing_in.alone.merchant)
+    second = signing_in.again(userinfo=_identity(other))
+    _came_to_the_tokens(second)
+    believed = bool(second.visit.codes()) and second.is_about(other)
+    if believed:
+        _require_that_id_tokens_are_read(world, signing_in, {"iss": _ANOTHER_ISSUER})
+
+    expect.that(
+        not believed,
+        "sign-in with userinfo of another user",
+        expected="no code, or one for the user of the ID token",
+        got="a code for the user of the userinfo",
+    )
+
+
+def _with_id_token(world: World) -> OpenIdSignIn:
+    signing_in = openid_sign_in(world)
+    if not signing_in.asks_for_id_token:
+        raise LeftOut("the gateway does not ask its merchant for an ID token")
+    return signing_in
+
+
+def _last_id_token(signing_in: OpenIdSignIn) -> Mapping[str, Any]:
+    """The claims of the user's newest ID token."""
+    alone = signing_in.alone
+    minted = [
+        token
+        for token in alone.merchant.tokens("id_token", signing_in.minted_before)
+        if (token.client_id, token.login) == (alone.client_id, alone.user.login)
+    ]
+    parsed = read(minted[-1].value) if minted else None
+    if parsed is None:
+        raise LeftOut("the merchant has issued no ID token")
+    return parsed.claims
+
+
+def _came_to_the_tokens(second: SecondSignIn) -> None:
+    """Without the merchant's tokens, it was not the wrong one that ended the sign-in."""
+    if not second.visit.codes() and not second.exchanged():
+        raise LeftOut("the gateway did not exchange the merchant's code again")
+
+
+def _require_that_id_tokens_are_read(
+    world: World, signing_in: OpenIdSignIn, wrong: Mapping[str, Any]
+) -> None:
+    """Raises LeftOut if an ID token of another user, wrong as it is, changes nothing.
+
+    Such a gateway takes its users from userinfo alone.
+    """
+    other = new_user(world, signing_in.alone.merchant)
+    probe = signing_in.again(id_token={**_identity(other), **wrong})
+    if probe.visit.codes() and not probe.is_about(other):
+        raise LeftOut("the gateway takes its users from userinfo alone")
+
+
+def _identity(user: User) -> dict[str, str]:
+    return {
+        "sub": user.login,
+        "preferred_username": user.login,
+        "email": user.login,
+        "name": user.name,
+    }
+
+
+def _first(audience: object) -> object:
+    return audience[0] if isinstance(audience, list) and audience else audience

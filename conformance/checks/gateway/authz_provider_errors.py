@@ -1,0 +1,51 @@
+"""A sign-in that the merchant's identity provider does not finish gives no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in, spared_no_more
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+
+# What the provider does in place of the last step of a sign-in, as a script of the fake merchant.
+_ENDS: Mapping[str, Mapping[str, Any]] = {
+    "password-refused": {"page": "wrong_password"},
+    "access-denied": {"page": "error=access_denied"},
+    "login-required": {"page": "error=login_required"},
+    "provider-failed": {"page": "error=server_error"},
+    "code-refused": {"sign_in": "reject"},
+    "client-refused": {"sign_in": "turn_away"},
+    "refused-with-200": {"sign_in": "refusal_with_200"},
+    "no-token": {"sign_in": "no_token"},
+    "wrong-shape": {"sign_in": "wrong_shape"},
+    "html": {"sign_in": "html"},
+    "truncated-json": {"sign_in": "invalid_json"},
+    "server-error": {"sign_in": "server_error"},
+    "reset": {"sign_in": "reset"},
+}
+
+
+@check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=_ENDS)
+def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: Mapping[str, Any]) -> None:
+    """A user whom the provider signed in a moment before gets no code when it does not do so again.
+
+    The password is the right one. What the browser shows then is left open, a page of trouble included.
+    """
+    signing_in = openid_sign_in(world)
+    outcome = next(iter(case.values()))
+    second = signing_in.again(**case)
+    if not second.visit.codes() and not second.met(outcome):
+        raise LeftOut("the gateway did not come to the step that the provider does not finish")
+
+    try:
+        expect.that(
+            not second.visit.codes(),
+            f"sign-in that ends at the identity provider with {outcome}",
+            expected="no code",
+            got=second.visit.outcome(),
+        )
+    finally:
+        spared_no_more(signing_in.alone)
