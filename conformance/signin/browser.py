@@ -16,7 +16,7 @@ from gateproof.conformance.signin.submission import Submission, submit
 from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gateproof.conformance.signin.page import Button, Form, Refresh
     from gateproof.conformance.wire.exchange import Answer, Exchange
@@ -96,9 +96,11 @@ class Browser:
         """Submits a form of this page, with this button if there is one."""
         return self._navigate(submit(form, pressed), page)
 
-    def copy_cookies(self, other: Browser, hosts: frozenset[str], /) -> None:
-        """Puts the cookies that another browser has now for these hosts into this one."""
-        self.cookies.copy(other.cookies, hosts)
+    def copy_cookies(
+        self, other: Browser, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+    ) -> None:
+        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
+        self.cookies.copy(other.cookies, hosts, names)
 
     def take_over(self, one: Browser, /) -> None:
         """Nothing to do: a page is a value that another browser can continue with."""

@@ -8,7 +8,7 @@ as in a browser. SameSite is not implemented: every sign-in starts at a typed UR
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
@@ -53,11 +53,12 @@ class Jar:
                 # A replaced cookie keeps its position.
                 self._cookies[key] = cookie
 
-    def copy(self, other: Jar, hosts: frozenset[str]) -> None:
-        """Takes in the cookies that another jar has now for these hosts."""
-        cookies = other._cookies.items()
+    def copy(self, other: Jar, hosts: frozenset[str], names: Collection[str] | None = None) -> None:
+        """Takes in the cookies that another jar has now for these hosts; those with these names only."""
         self._cookies |= {
-            key: each for key, each in cookies if any(_within(host, each.host) for host in hosts)
+            key: each
+            for key, each in other._cookies.items()
+            if any(_within(host, each.host) for host in hosts) and (names is None or each.name in names)
         }
 
     def header(self, url: str) -> str | None:

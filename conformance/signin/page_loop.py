@@ -23,7 +23,7 @@ from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInRes
 from gateproof.conformance.signin.submission import said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from gateproof.conformance.signin.page import Button, Field, Form
     from gateproof.conformance.targets.model import Step
@@ -62,8 +62,10 @@ class Browsing(Protocol):
     def submit(self, page: Page, form: Form, pressed: Button | None = None, /) -> View:
         """Submits a form as it is filled in here, with this button if there is one."""
 
-    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
-        """Puts the cookies that another browser has now for these hosts into this one."""
+    def copy_cookies(
+        self, other: Self, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+    ) -> None:
+        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
 
     def take_over(self, one: Self, /) -> None:
         """Takes over the current page of another browser, but keeps its own cookies."""

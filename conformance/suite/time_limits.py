@@ -37,5 +37,8 @@ KEY_FOUND_S: Final = 60.0
 # The same when the service has fetched the keys a moment before: some fetch them once a minute.
 KEY_REFETCH_S: Final = 70.0
 
+# Endpoints, key sets: the gateway's key set has a new key this long after its first token (KEYS-01).
+KEY_SHOWN_S: Final = 5.0
+
 # Not in the specification: the fake merchant holds a response this long, so that racing requests overlap.
 RACE_HOLD_S: Final = 0.3

@@ -46,6 +46,7 @@ NEEDS: Final = MappingProxyType(
         "resources:2": "two Resources",
         "sign-in:browser": "sign-in by forms or chromium",
         "sign-in:decline": "a way to sign in that can also decline",
+        "two-holding-projects": "two Projects that hold new agents as Pending",
         "two-projects": "two Projects, each with a Resource and a Proxy client",
         "users:2": "two users",
     }

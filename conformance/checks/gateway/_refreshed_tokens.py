@@ -38,10 +38,17 @@ def renewed_from(world: World, grant: Grant) -> Grant:
 
     A gateway may end an agent's earlier tokens when the user authorizes the agent again.
     """
+    return renewed_later(
+        world, grant, "a later authorization of the same agent ends the refresh token of an earlier one"
+    )
+
+
+def renewed_later(world: World, grant: Grant, otherwise: str) -> Grant:
+    """The given grant after a refresh; a gateway that refreshes others, but not this one, is left out."""
     renewed(world)
     fresh = _refreshed(world, grant)
     if fresh is None:
-        raise LeftOut("a later authorization of the same agent ends the refresh token of an earlier one")
+        raise LeftOut(otherwise)
     return fresh
 
 

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
+from gateproof.conformance.suite.claims import expect, require, rule_requires
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
@@ -178,22 +178,6 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 
     visit = world.gateway.visit(world.attempt(resource=project.resource), wherever=True)
     no_code(visit, "sign-in for an agent that registered after the Project began to hold agents")
-
-
-@check("AUTHZ-07", needs=["control:approve_agent", "control:create_project", "control:set_agent_policy"])
-def approval_in_one_project_is_none_in_another(gateway: Gateway, world: World) -> None:
-    """An agent that is Pending in two Projects and approved in one gets no code in the other."""
-    one, other = world.projects.holding_resource(), world.projects.holding_resource()
-    if one.project_id == other.project_id:
-        raise LeftOut("there is one holding Project only")
-    agent = _pending(gateway, world, one)
-    # The other Project sees this agent, too, before any approval.
-    gateway.visit(world.attempt(agent, resource=other), wherever=True)
-    world.projects.approve_agent(agent, one)
-    world.new_code(agent=agent, resource=one)
-
-    visit = gateway.visit(world.attempt(agent, resource=other), wherever=True)
-    no_code(visit, "sign-in in the other Project")
 
 
 @check("AUTHZ-08")

@@ -79,7 +79,7 @@ def _verifies_and_names_the_agent(world: World) -> None:
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
 
     expect.that(
-        bool(verifying(grant.id_token.reveal(), world.keys.core(grant.resource))),
+        bool(verifying(grant.id_token.reveal(), world.keys.core_for(grant.id_token, grant.resource))),
         "ID token",
         expected="a signature that verifies with the core key set",
         got="no key verifies it",

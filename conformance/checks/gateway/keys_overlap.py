@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from gateproof.conformance.checks.gateway._signatures import require_verified
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
+from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires
 from gateproof.conformance.wire.jose import verifying
 
 # The remaining life at which a token is still tested; the second value is the longest life that is waited
@@ -21,12 +22,7 @@ def token_from_before_a_rotation_verifies_to_its_end(world: World) -> None:
     token, life_s = grant.access_token, world.clock.life_s(grant.access_token, grant.answer)
     if not 2 * SPARE_S < life_s < LONGEST_LIFE_S:
         raise LeftOut("the token's lifetime is too short or too long to wait for here")
-    require.that(
-        bool(verifying(token.reveal(), world.keys.core(grant.resource))),
-        "gateway access token",
-        expected="a signature that verifies before the rotation",
-        got="none",
-    )
+    require_verified(world, grant)
     world.keys.rotate()
 
     world.clock.advance(round(life_s - SPARE_S))

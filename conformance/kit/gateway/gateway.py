@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl
@@ -122,8 +122,10 @@ class Browsing(Protocol):
     def look(self, url: str, user: User) -> Visit:
         """Opens an address; redirects are followed, and the user does nothing at all."""
 
-    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
-        """Puts the cookies that another browser has now for these hosts into this one."""
+    def copy_cookies(
+        self, other: Self, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+    ) -> None:
+        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
 
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Opens an address; the user's act of this number is sent by another browser instead of this one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unmet, require
 from gateproof.conformance.suite.parties import Project, Resource
+from gateproof.conformance.suite.time_limits import KEY_SHOWN_S
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.connect import control_for
 from gateproof.conformance.targets.control import ControlPlane
-from gateproof.conformance.wire.jose import keys_of
+from gateproof.conformance.wire.jose import keys_of, verifying
+from gateproof.conformance.wire.secret import Secret
 
 
 def discovery_document(gateway: Gateway, resource: Resource) -> dict[str, Any]:
@@ -32,26 +35,48 @@ class Keys:
     control: ControlPlane | None
 
     def core(self, resource: Resource) -> list[dict[str, Any]]:
-        jwks_uri = require.text(
-            discovery_document(self.gateway, resource).get("jwks_uri"), "jwks_uri in the discovery document"
-        )
-        keys = self.at(jwks_uri, "core key set")
-        self.worker_state.note_keys(keys)
-        return keys
+        return self._with_keys(self._core(resource), "core key set")
+
+    def core_for(self, token: Secret, resource: Resource) -> list[dict[str, Any]]:
+        """The core key set; while no key of it verifies the token, it is fetched again for a few seconds.
+
+        A set that is served from several places may get a new key a little later than tokens do.
+        """
+        deadline = time.monotonic() + KEY_SHOWN_S
+        while True:
+            keys = self._core(resource)
+            if verifying(token.reveal(), keys) or time.monotonic() > deadline:
+                return self._with_keys(keys, "core key set")
+            time.sleep(0.25)
 
     def at(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
         """The keys of a JWK Set that has some."""
+        return self._with_keys(self._fetched(jwks_uri, step), step)
+
+    def _core(self, resource: Resource) -> list[dict[str, Any]]:
+        jwks_uri = require.text(
+            discovery_document(self.gateway, resource).get("jwks_uri"), "jwks_uri in the discovery document"
+        )
+        keys = self._fetched(jwks_uri, "core key set")
+        self.worker_state.note_keys(keys)
+        return keys
+
+    def _fetched(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
         answer = require(self.gateway.fetch(self.gateway.reachable(jwks_uri), step)).status(200)
         keys = keys_of(answer.json())
-        require.that(bool(keys), step, expected="a JWK Set with keys", got="no key")
         self.gateway.keyring.public(*(str(key["kid"]) for key in keys if "kid" in key))
         self._hide_private(keys)
+        return keys
+
+    @staticmethod
+    def _with_keys(keys: list[dict[str, Any]], step: str) -> list[dict[str, Any]]:
+        require.that(bool(keys), step, expected="a JWK Set with keys", got="no key")
         return keys
 
     def rotate(self) -> None:
         """A new core signing key; those of before are noted first, as they may soon leave the key set."""
         with suppress(Unmet):
-            # A set that an earlier rotation spoilt is for KEYS-04 to find.
+            # A set that an earlier rotation spoilt is for KEYS-01 to find.
             self.core(self.home().resource)
         actions.rotate_keys(control_for(self.control, "rotate_keys"))
 

@@ -34,6 +34,9 @@ class ProjectPool(Protocol):
     def holding(self) -> Resource:
         """A Resource in a Project that holds agents which register from now on (state Pending)."""
 
+    def two_holding(self) -> tuple[Resource, Resource]:
+        """Resources of two Projects that hold agents which register from now on."""
+
     def second_resource(self) -> Resource:
         """A Resource other than that of the home Project."""
 
@@ -118,6 +121,9 @@ class ControlledProjects:
         project = self.new(None)
         actions.set_agent_policy(self._control, project.id, "hold")
         return project.resource
+
+    def two_holding(self) -> tuple[Resource, Resource]:
+        return self.holding(), self.holding()
 
     def indicators(self) -> frozenset[str]:
         return frozenset()  # each one is random, so no two are similar

@@ -47,6 +47,13 @@ class Projects:
         self._name(resource)
         return resource
 
+    def two_holding_resources(self) -> tuple[Resource, Resource]:
+        """Resources of two Projects that hold agents which register after this."""
+        resources = self.pool.two_holding()
+        for resource in resources:
+            self._name(resource)
+        return resources
+
     def approve_agent(self, agent: Agent, resource: Resource) -> None:
         """An operator lets a Pending agent into the Project of the Resource."""
         actions.approve_agent(

@@ -29,8 +29,7 @@ class StaticProjects:
         self._resources = [
             _resource(project, found) for project in self._usable for found in project.resources
         ]
-        holding = (project for project in projects if project.agent_policy == "hold" and project.resources)
-        self._held = next(holding, None)
+        self._held = [each for each in projects if each.agent_policy == "hold" and each.resources]
         self._given = 1
 
     def begin(self) -> None:
@@ -59,9 +58,17 @@ class StaticProjects:
         return _project(self._usable[self._given - 1])
 
     def holding(self) -> Resource:
-        if self._held is None:
+        if not self._held:
             raise Unavailable("project:hold", "the target file has no holding Project with a Resource")
-        return _resource(self._held, self._held.resources[0])
+        return _resource(self._held[0], self._held[0].resources[0])
+
+    def two_holding(self) -> tuple[Resource, Resource]:
+        if len(self._held) < 2:
+            raise Unavailable(
+                "two-holding-projects", "the target file has no two holding Projects with a Resource each"
+            )
+        one, other = (_resource(project, project.resources[0]) for project in self._held[:2])
+        return one, other
 
     def indicators(self) -> frozenset[str]:
         return frozenset(resource.indicator for project in self._projects for resource in project.resources)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
@@ -35,9 +35,11 @@ class KeptBrowser:
         request = _opening(url, user)
         return self._seen(self._pages.look(self._browser, request), request)
 
-    def copy_cookies(self, other: Self, hosts: frozenset[str], /) -> None:
-        """Puts the cookies that another browser has now for these hosts into this one."""
-        self._browser.copy_cookies(other._browser, hosts)
+    def copy_cookies(
+        self, other: Self, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+    ) -> None:
+        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
+        self._browser.copy_cookies(other._browser, hosts, names=names)
 
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Sends the user's nth action from another browser, without this one's cookies."""

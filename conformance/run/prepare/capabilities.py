@@ -79,6 +79,13 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
         lambda offer: any(project.agent_policy == "hold" for project in offer.target.projects),
         'list a Project with agent_policy = "hold"',
     ),
+    "two-holding-projects": (
+        lambda offer: (
+            (offer.controlled and offer.may("set_agent_policy"))
+            or sum(bool(each.resources) and each.agent_policy == "hold" for each in offer.target.projects) > 1
+        ),
+        'offer [control] with set_agent_policy, or list two Projects with agent_policy = "hold"',
+    ),
     # Needs that depend on the run's options only: see RunOptions.
     "examples": (lambda _: True, "give --examples a number above 0"),
     "faults": (lambda _: True, "run without --no-faults"),

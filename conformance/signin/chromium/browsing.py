@@ -14,7 +14,7 @@ from gateproof.conformance.signin.chromium.window import Window, new_context
 from gateproof.conformance.suite.claims import LeftOut
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gateproof.conformance.signin.browser import Send, View
     from gateproof.conformance.signin.chromium.process import Chromium
@@ -73,14 +73,20 @@ class RealBrowser:
         traffic.watched = False
         return view
 
-    def copy_cookies(self, other: RealBrowser, hosts: frozenset[str], /) -> None:
-        """Puts the cookies that another browser has now for these hosts into this one."""
+    def copy_cookies(
+        self, other: RealBrowser, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+    ) -> None:
+        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
         source, parts = other._parts.window, self._parts
 
         async def act(browser: Any) -> None:
             cookies = await source.context.cookies() if source is not None else []
             window = await parts.shown_in(browser)
-            there = [each for each in cookies if each["domain"].removeprefix(".") in hosts]
+            there = [
+                each
+                for each in cookies
+                if each["domain"].removeprefix(".") in hosts and (names is None or each["name"] in names)
+            ]
             await window.context.add_cookies(there)
 
         self._chromium.carry_out(act, timeout_s=_SOON_S)

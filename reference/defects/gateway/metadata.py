@@ -185,6 +185,12 @@ KEYS = (
         core_keys_shown=lambda core, now, own: (*live_core_keys(core, now), *own),
     ),
     defect(
+        "access-tokens-under-the-resources-key-alone (KEYS-02 KEYS-01 KEYS-03 KEYS-04 REDEEM-01 REDEEM-02 "
+        "REDEEM-03 REDEEM-04 REDEEM-05): Access tokens are signed with the Resource's own key, which the "
+        "core key set does not show.",
+        access_token_key=lambda _core, own: own,
+    ),
+    defect(
         "short-rsa-key-in-the-core-set (KEYS-03): An RSA key of 1024 bits was left in the core key set.",
         core_key_set=lambda jwks: {"keys": [*jwks, OLD_RSA]},
     ),
@@ -214,12 +220,12 @@ KEYS = (
         live_core_keys=lambda core, _now: (core.current,),
     ),
     defect(
-        "rotation-publishes-every-other-key (KEYS-04 KEYS-01 KEYS-02 KEYS-03 CLAIM-11 REDEEM-01): Every "
+        "rotation-publishes-every-other-key (KEYS-01 KEYS-04 KEYS-02 KEYS-03 CLAIM-11 REDEEM-01): Every "
         "other rotation leaves the published key set as it was.",
         core_keys_shown=made_at_every_other_rotation,
     ),
     defect(
-        "rotation-empties-the-key-set (KEYS-04 KEYS-01 KEYS-02 KEYS-03 KEYS-05 CLAIM-11 REDEEM-01): After a "
+        "rotation-empties-the-key-set (KEYS-01 KEYS-04 KEYS-02 KEYS-03 KEYS-05 CLAIM-11 REDEEM-01): After a "
         "rotation the published key set has no key.",
         core_keys_shown=emptied_by_a_rotation,
     ),

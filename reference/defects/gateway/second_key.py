@@ -68,7 +68,9 @@ def right_for_the_first_resource() -> dict[str, Any]:
     return {"around": around, "discovery_document": document}
 
 
-def resources_key_after_a_refresh() -> dict[str, Any]:
+def resources_key_after_a_refresh(
+    when: Callable[[KeyRing], bool] = lambda _core: True,
+) -> dict[str, Any]:
     """A refresh signs with the key that lies nearest."""
     renewing: list[bool] = []
 
@@ -81,7 +83,7 @@ def resources_key_after_a_refresh() -> dict[str, Any]:
         return None
 
     def key(core: KeyRing, own: SigningKey) -> SigningKey:
-        return own if renewing else key_sets.access_token_key(core, own)
+        return own if renewing and when(core) else key_sets.access_token_key(core, own)
 
     return {
         "exchange_fields": exchange_fields,
@@ -132,9 +134,20 @@ DEFECTS = (
         **right_for_the_first_resource(),
     ),
     defect(
-        "refreshed-tokens-under-the-resources-key (KEYS-01): An access token that came of a refresh is "
-        "signed with the Resource's own key.",
+        "refreshed-tokens-under-the-resources-key (KEYS-01 KEYS-02): An access token that came of a refresh "
+        "is signed with the Resource's own key.",
         **resources_key_after_a_refresh(),
+    ),
+    defect(
+        "refreshed-tokens-under-the-resources-key-once-rotated (KEYS-01 KEYS-02): After a rotation, an "
+        "access token that came of a refresh is signed with the Resource's own key.",
+        **resources_key_after_a_refresh(lambda core: bool(core.retired)),
+    ),
+    defect(
+        "refreshed-tokens-under-a-shared-key (KEYS-02): An access token that came of a refresh is signed "
+        "with the Resource's own key, which the core key set shows as well.",
+        **resources_key_after_a_refresh(),
+        core_keys_shown=lambda core, now, own: (*key_sets.live_core_keys(core, now), *own),
     ),
     defect(
         "issuer-with-a-slash-after-a-refresh (CLAIM-01): The issuer in an access token that came of a "

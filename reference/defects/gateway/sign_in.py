@@ -113,7 +113,7 @@ STANDINGS = (
         standing_key=lambda project_id, _agent_id: (project_id, ""),
     ),
     defect(
-        "approval-in-one-project-is-for-all (AUTHZ-07 ROBUST-04): An agent that was approved in one Project "
+        "approval-in-one-project-is-for-all (AUTHZ-30 ROBUST-04): An agent that was approved in one Project "
         "is approved in every Project.",
         standing_key=lambda _project_id, agent_id: ("", agent_id),
     ),

@@ -7,13 +7,15 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
-from gateproof.reference.gateway.keys import PrivateKey, SigningKey
+from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
+from gateproof.reference.gateway.policy import key_sets
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
 from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import JsonObject
 from gateproof.reference.variants.variant import variant
 
 RSA_BITS = 2048
+LATE_S = 2
 
 
 def _rsa() -> PrivateKey:
@@ -46,6 +48,29 @@ def _calling_itself(issuer: str) -> dict[str, Any]:
     return {"issuer": lambda _core_url: issuer, "discovery_document": _announcing(issuer=issuer)}
 
 
+def _two_seconds_late(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+    keys = key_sets.core_keys_shown(core, now, own)
+    late = bool(core.retired) and now < core.retired[-1].retired_at + LATE_S
+    return tuple(key for key in keys if not late or key.kid != core.current.kid)
+
+
+def _old_key_for_another_while() -> dict[str, Any]:
+    """A new key is published by a rotation, and signs from the next one on."""
+
+    def signing(core: KeyRing, _own: SigningKey) -> SigningKey:
+        return core.retired[-1].key if core.retired else core.current
+
+    def live(core: KeyRing, *_: object) -> tuple[SigningKey, ...]:
+        return (core.current, *(old.key for old in core.retired))
+
+    return {
+        "access_token_key": signing,
+        "id_token_key": signing,
+        "live_core_keys": live,
+        "core_keys_shown": live,
+    }
+
+
 VARIANTS = (
     variant("tokens-under-rs256: the core signs with RS256", **_core_with("RS256", _rsa)),
     variant("tokens-under-ps256: the core signs with PS256", **_core_with("PS256", _rsa)),
@@ -61,6 +86,14 @@ VARIANTS = (
     variant(
         "issuer-with-a-path: the core's name is a path on another host",
         **_calling_itself("https://login.example/tenants/7/"),
+    ),
+    variant(
+        "new-key-published-a-little-late: a new core key is in the key set two seconds after it first signs",
+        core_keys_shown=_two_seconds_late,
+    ),
+    variant(
+        "new-key-published-before-it-signs: a new core key signs from the next rotation on",
+        **_old_key_for_another_while(),
     ),
     variant("issuer-without-a-host: the core's name is a URN", **_calling_itself("urn:example:core")),
 )

@@ -126,7 +126,17 @@ def _logs_little(_: Asked, answered: Answered, gateway: Gateway) -> Answered:
     return answered
 
 
+def _with_a_language(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """A cookie that scripts read, and that says nothing of who is signed in."""
+    if not asked.path.endswith("/oauth2/auth"):
+        return answered
+    return answered.with_header("set-cookie", f"language=en; Path={gateway.base_path or '/'}")
+
+
 VARIANTS = (
+    variant(
+        "language-in-a-cookie: scripts may read a cookie with the language", around=meddling(_with_a_language)
+    ),
     variant("tls-1.3-alone: nothing older than TLS 1.3 is spoken", oldest_tls=ssl.TLSVersion.TLSv1_3),
     variant("errors-as-problems: 404, 405 and 413 are problem documents", around=meddling(_problems)),
     variant(
