@@ -314,7 +314,7 @@ DEFECTS = (
         proxy_token_answer=with_members(token_type="mac"),  # noqa: S106 - a type
     ),
     defect(
-        "proxy-token-without-type (PROXY-10): A Proxy token has no type.",
+        "proxy-token-without-type (PROXY-01 PROXY-10): A Proxy token has no type.",
         proxy_token_answer=lambda token, life: lacking(proxy.proxy_token_answer(token, life), "token_type"),
     ),
     defect(
