@@ -274,7 +274,7 @@ DEFECTS = (
         **while_checked(redemption.proxy_token_is_good, good_for(1800)),
     ),
     defect(
-        "proxy-token-never-expires (PROXY-07 ROBUST-04): Nobody looks at how old a Proxy token is.",
+        "proxy-token-never-expires (PROXY-07 ROBUST-04 REDEEM-11): Nobody looks at how old a Proxy token is.",
         redemption_checks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
         redemption_rechecks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
     ),

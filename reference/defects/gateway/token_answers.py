@@ -55,7 +55,7 @@ DEFECTS = (
         proxy_token_answer=lambda token, life: {"proxy_token": token, "expires_in": life},
     ),
     defect(
-        "proxy-token-for-a-day (PROXY-02 PROXY-07): A Proxy token lives for a day.",
+        "proxy-token-for-a-day (PROXY-02 PROXY-07 REDEEM-11): A Proxy token lives for a day.",
         proxy_token_lifetime_s=86400,
     ),
     defect(
