@@ -191,6 +191,7 @@ class Policies:
     proxy_token_answer: Callable[[str, int], JsonObject] = proxy.proxy_token_answer
 
     # Redemption
+    bearer_token: Callable[[tuple[str, ...]], str | None] = redemption.bearer_token
     verified_claims: Callable[[str, Iterable[SigningKey], str, float], Mapping[str, Any] | None] = (
         redemption.verified_claims
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.parties import Resource, User
+from gateproof.conformance.suite.parties import Grant, Resource, User
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 
 
 def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
@@ -27,6 +28,23 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
         expect.equal(
             known.client_id, resource.merchant_client_id, "client to which the merchant issued the token"
         )
+
+
+def are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
+    """Each redemption gives a token of its grant's user and Resource, and no two owners share one."""
+    owners: dict[str, tuple[str, str]] = {}
+    for grant, proxy_token in redeemed:
+        answer = world.backend.redeem_once_provisioned(grant, proxy_token)
+        token = require.text(require(answer).status(200).member("access_token"), "access_token")
+        owner = (grant.user.login, grant.resource.id)
+        first = owners.setdefault(token, owner)
+        expect.that(
+            first == owner,
+            f"merchant token of {grant.user.name} at {grant.resource.indicator}",
+            expected="a token of their own",
+            got=f"the one that {first[0]} got at Resource {first[1]}",
+        )
+        belongs(world, answer, grant.user, grant.resource)
 
 
 def _may_be_unknown(world: World, resource: Resource) -> bool:

@@ -6,9 +6,10 @@ from functools import partial
 
 from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.suite.races import Races, together
 from gateproof.conformance.wire.exchange import Exchange
@@ -27,6 +28,30 @@ def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> 
         later = world.grant(agent=attempt.agent, resource=attempt.resource, user=attempt.user).answer
         what = f"sub of {attempt.user.name} in a later sign-in"
         expect.equal(_sub(world, later), subs[attempt.user.login], what)
+
+
+@check("CLAIM-03", needs=["merchant", "sign-in:browser"], rounds=5)
+def sub_of_a_new_user_is_one_when_both_first_sign_ins_meet(world: World, races: Races) -> None:
+    """A user nobody has seen before, who signs in twice at the same moment, has one `sub` from then on.
+
+    Two browsers authorize one agent, and both codes are exchanged at the same moment.
+    """
+    if world.merchant is None:
+        raise Unavailable("merchant", "the harness's own merchant is not part of this run")
+    if not keeps_several_sessions(world):
+        raise LeftOut("a second sign-in of a user ends the first one here")
+    for _ in races.each():
+        agent, user = world.agents.new(), new_user(world, world.merchant)
+        attempts = [world.attempt(agent, user=user) for _ in range(2)]
+        codes = together([partial(world.code_for, attempt) for attempt in attempts])
+        answers = concurrent.exchanges(world.gateway, codes)
+        # Of two codes for the same agent and user, the newer may end the older.
+        subs = [_sub(world, answer) for answer in answers if answer.status == 200]
+        require.that(bool(subs), "exchanges", expected="tokens for one code at least", got="none")
+        later = _sub(world, world.grant(agent=agent, user=user).answer)
+        expect.equal(
+            sorted({*subs, later}), [later], "subs of a user whose first two sign-ins were simultaneous"
+        )
 
 
 def _signed_in_at_once(world: World) -> tuple[list[Attempt], dict[str, str]]:

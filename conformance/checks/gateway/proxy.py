@@ -20,7 +20,7 @@ GRANT = ("grant_type", "client_credentials")
 
 @check("PROXY-01")
 def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) -> None:
-    """A Proxy client with HTTP Basic and client_credentials gets a token and its lifetime."""
+    """A Proxy client with HTTP Basic and client_credentials gets a token, its type and its lifetime."""
     answer = gateway.proxy_token(world.projects.home().proxy_client)
 
     expect(answer).status(200)
@@ -28,6 +28,8 @@ def basic_and_client_credentials_give_a_token(gateway: Gateway, world: World) ->
     expect.text(answer.member("access_token"), "access_token")
     expires_in = answer.member("expires_in")
     expect.that(_is_whole(expires_in), "expires_in", expected="an integer", got=expires_in)
+    token_type = answer.member("token_type")
+    expect.that(isinstance(token_type, str), "token_type", expected="a string", got=token_type)
 
 
 @check("PROXY-08", cases=("form", "basic"))

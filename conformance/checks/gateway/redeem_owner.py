@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from datetime import datetime
 
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._token_owner import are_their_own, belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, new_user, redeem_past
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire, redeem_past
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, Unavailable, Unmet, expect, require
-from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
-from gateproof.conformance.wire.secret import Secret
 
 TOLERANCE_S = 60
-# Two logins each, made with a unique name; both are valid addresses by RFC 5321.
-LONG_DOMAIN = ".".join(["far" * 20] * 3)
-ALIKE: Mapping[str, tuple[str, str]] = {
-    "another-domain": ("{name}@merchant.example", "{name}@elsewhere.example"),
-    "another-last-letter": (f"{{name}}@{LONG_DOMAIN}.exampla", f"{{name}}@{LONG_DOMAIN}.example"),
-}
 
 
 @check("REDEEM-12", cases=("one-agent", "two-agents"))
@@ -40,7 +30,7 @@ def each_user_gets_their_own(world: World, case: str) -> None:
     for grant in (alice, bob):
         world.backend.require_redeemed(grant, proxy_token)
 
-    _are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
+    are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
 
 
 @check("REDEEM-12", needs=["merchant", "users:2", "sign-in:browser"])
@@ -68,26 +58,6 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         belongs(world, answer, user, grant.resource)
 
 
-@check("REDEEM-12", needs=["merchant"], cases=ALIKE)
-def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str]) -> None:
-    """Users whose logins differ only after the @, or at the end of a long login, get their own tokens.
-
-    Logins that differ only in case are not tested, because many systems treat them as the same address.
-    """
-    if world.merchant is None:
-        raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    name, agent, proxy_token = world.unique(), world.agents.new(), world.backend.proxy_token()
-    users = [new_user(world, world.merchant, login.format(name=name)) for login in case]
-    try:
-        grants = [world.grant(agent=agent, user=user) for user in users]
-        for grant in grants:
-            world.backend.require_redeemed(grant, proxy_token)
-    except (Unmet, SignInFailed) as refusal:
-        raise LeftOut("a user with such a login cannot get to a redemption here") from refusal
-
-    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
-
-
 @check("REDEEM-12", needs=["resources:2"])
 def each_resource_gives_its_own(world: World) -> None:
     """One user's tokens for two Resources redeem two merchant tokens, each issued for its Resource."""
@@ -96,7 +66,7 @@ def each_resource_gives_its_own(world: World) -> None:
     for grant in grants:
         world.backend.require_redeemed(grant, proxy_token)
 
-    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+    are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
 @check("REDEEM-12", needs=["two-projects"])
@@ -108,7 +78,7 @@ def each_project_gives_its_own(world: World) -> None:
     for grant, token in zip(grants, tokens, strict=True):
         world.backend.require_redeemed(grant, token)
 
-    _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+    are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
 
 @check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
@@ -120,7 +90,7 @@ def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     for grant, token in zip(grants, tokens, strict=True):
         world.backend.require_redeemed(grant, token)
 
-    _are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+    are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
 
 @check("REDEEM-12", needs=["resources:2"])
@@ -166,7 +136,7 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
         past = redeem_past(world, grant, proxy_token, answer.member("access_token"))
         require.step_of("redemption after a refresh")(past).status(200)
 
-    _are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+    are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
 @check(
@@ -225,23 +195,6 @@ def _refreshed(world: World, *, times: int = 1) -> Exchange:
             got="the expired one",
         )
     return answer
-
-
-def _are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
-    """Each redemption gives a token of its grant's user and Resource, and no two owners share one."""
-    owners: dict[str, tuple[str, str]] = {}
-    for grant, proxy_token in redeemed:
-        answer = world.backend.redeem_once_provisioned(grant, proxy_token)
-        token = require.text(require(answer).status(200).member("access_token"), "access_token")
-        owner = (grant.user.login, grant.resource.id)
-        first = owners.setdefault(token, owner)
-        expect.that(
-            first == owner,
-            f"merchant token of {grant.user.name} at {grant.resource.indicator}",
-            expected="a token of their own",
-            got=f"the one that {first[0]} got at Resource {first[1]}",
-        )
-        belongs(world, answer, grant.user, grant.resource)
 
 
 def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:

@@ -274,7 +274,7 @@ DEFECTS = (
         **while_checked(redemption.proxy_token_is_good, good_for(1800)),
     ),
     defect(
-        "proxy-token-never-expires (PROXY-07 ROBUST-04): Nobody looks at how old a Proxy token is.",
+        "proxy-token-never-expires (PROXY-07 ROBUST-04 REDEEM-11): Nobody looks at how old a Proxy token is.",
         redemption_checks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
         redemption_rechecks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
     ),
@@ -314,7 +314,7 @@ DEFECTS = (
         proxy_token_answer=with_members(token_type="mac"),  # noqa: S106 - a type
     ),
     defect(
-        "proxy-token-without-type (PROXY-10): A Proxy token has no type.",
+        "proxy-token-without-type (PROXY-01 PROXY-10): A Proxy token has no type.",
         proxy_token_answer=lambda token, life: lacking(proxy.proxy_token_answer(token, life), "token_type"),
     ),
     defect(

@@ -42,12 +42,20 @@ DEFECTS = (
         proxy_token_answer=lambda token, life: lacking(proxy_token_answer(token, life), "expires_in"),
     ),
     defect(
+        "proxy-token-type-null (PROXY-01 PROXY-10): The token_type of a Proxy token is null.",
+        proxy_token_answer=lambda token, life: proxy_token_answer(token, life) | {"token_type": None},
+    ),
+    defect(
+        "proxy-token-type-as-a-list (PROXY-01 PROXY-10): The token_type of a Proxy token is a list.",
+        proxy_token_answer=lambda token, life: proxy_token_answer(token, life) | {"token_type": ["Bearer"]},
+    ),
+    defect(
         "proxy-token-under-another-name (PROXY-01 PROXY-10 KEYS-04 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 "
         "REDEEM-05): A Proxy token is called proxy_token in its answer.",
         proxy_token_answer=lambda token, life: {"proxy_token": token, "expires_in": life},
     ),
     defect(
-        "proxy-token-for-a-day (PROXY-02 PROXY-07): A Proxy token lives for a day.",
+        "proxy-token-for-a-day (PROXY-02 PROXY-07 REDEEM-11): A Proxy token lives for a day.",
         proxy_token_lifetime_s=86400,
     ),
     defect(

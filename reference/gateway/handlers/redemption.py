@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.policy.redemption import RawBody, RedemptionFacts, bearer_token
+from gateproof.reference.gateway.policy.redemption import RawBody, RedemptionFacts
 from gateproof.reference.gateway.records import VaultEntry
 from gateproof.reference.outcomes import Refusal, first_refusal
 from gateproof.reference.web import Endpoint, body_of, json_answer, media_type, query_of, refusal_answer
@@ -60,7 +60,7 @@ def _facts(gateway: Gateway, request: Request, body: Any) -> RedemptionFacts:
     store, policies, now = gateway.store, gateway.policies, gateway.clock.now()
     authorizations = tuple(request.headers.getlist("authorization"))
     proxy_headers = tuple(request.headers.getlist("x-proxy-token"))
-    bearer = bearer_token(authorizations)
+    bearer = policies.bearer_token(authorizations)
     keys = policies.live_core_keys(store.core_keys, now)
     claims = policies.verified_claims(bearer, keys, gateway.issuer, now) if bearer else None
     proxy_token = policies.proxy_token_behind(store, proxy_headers[0]) if proxy_headers else None

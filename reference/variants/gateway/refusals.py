@@ -1,4 +1,4 @@
-"""Other legal answers to agents that register without a secret, and refusals without a body."""
+"""Other legal answers to odd registrations, and refusals without a body."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import Refusal
 from gateproof.reference.variants.variant import variant
 
+# The members that the specification names.
+KNOWN = {"client_name", "redirect_uris", "grant_types", "response_types", "token_endpoint_auth_method"}
+
 
 def _no_basic(facts: RegistrationFacts) -> Refusal | None:
     if facts.value("token_endpoint_auth_method") != "client_secret_basic":
@@ -30,6 +33,12 @@ def _always_with_a_secret(facts: RegistrationFacts, ids: Ids, now: float) -> New
     """Whatever method is asked for, the agent is registered for the one that there is."""
     new = new_agent(facts, ids, now)
     return replace(new, agent=replace(new.agent, auth_method=AUTH_METHOD))
+
+
+def _known_metadata_alone(facts: RegistrationFacts) -> Refusal | None:
+    if facts.metadata.keys() <= KNOWN:
+        return None
+    return Refusal(status=422, error="invalid_client_metadata", description="there is a member too many")
 
 
 def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
@@ -44,6 +53,11 @@ VARIANTS = (
         "any-method-answered-with-post: Whatever method an agent registers, it gets a secret that it needs.",
         registration_checks=instead(REGISTRATION_CHECKS, auth_method_is_supported, _no_basic),
         new_agent=_always_with_a_secret,
+    ),
+    variant(
+        "unknown-metadata-is-refused: A registration with a member that the specification does not name is "
+        "answered with 422.",
+        registration_checks=(*REGISTRATION_CHECKS, _known_metadata_alone),
     ),
     variant("refusals-without-a-body: A refused redemption has no body.", around=meddling(_empty_refusals)),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from gateproof.reference.defects.defect import without
 from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
-from gateproof.reference.gateway.policy import proxy, redemption, token_claims
-from gateproof.reference.gateway.records import VaultEntry
-from gateproof.reference.outcomes import JsonObject
+from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration, token_claims
+from gateproof.reference.gateway.records import ProxyClient, VaultEntry
+from gateproof.reference.gateway.store import Store
+from gateproof.reference.outcomes import JsonObject, Refusal
 from gateproof.reference.variants.variant import variant
 
 
@@ -27,6 +29,20 @@ def _shouted_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens)
 
 def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
     return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
+
+
+def _in_the_form_too(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
+    if facts.authorization is None and facts.value("client_secret"):
+        return proxy.ProxyCredentials(client_id=facts.value("client_id"), secret=facts.value("client_secret"))
+    return proxy.proxy_credentials(facts)
+
+
+def _agents_among_them(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+    """An agent is a client as well; that its tokens redeem nothing is seen at redemption."""
+    agent = store.agents.get(credentials.client_id)
+    if agent is None:
+        return proxy.proxy_client_named(store, credentials)
+    return ProxyClient(id=agent.id, secret=agent.secret, project_id="")
 
 
 _KEPT = TokenHandedOutAgain()
@@ -51,5 +67,19 @@ VARIANTS = (
     variant(
         "proxy-token-of-3600-seconds: the Proxy token says that it lives a whole hour",
         proxy_token_answer=_whole_hour,
+    ),
+    variant(
+        "agents-get-tokens-that-redeem-nothing: an agent may register client_credentials; what it gets for "
+        "itself is of no use at redemption",
+        registration_checks=without(registration.REGISTRATION_CHECKS, registration.grants_are_supported),
+        proxy_credentials=_in_the_form_too,
+        proxy_client_named=_agents_among_them,
+    ),
+    variant(
+        "proxy-token-of-type-n-a (PROXY-10): the token_type of a Proxy token is N_A",
+        proxy_token_answer=lambda token, life: {
+            **proxy.proxy_token_answer(token, life),
+            "token_type": "N_A",
+        },
     ),
 )

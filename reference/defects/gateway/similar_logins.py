@@ -1,0 +1,119 @@
+"""Gateways that take two logins for one, in the vault or where a `sub` is chosen."""
+
+from __future__ import annotations
+
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Mapping
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.defects.gateway.vault_ownership import by_login_as
+from gateproof.reference.gateway.policy.token_claims import subject
+from gateproof.reference.ids import Ids
+
+Subject = Callable[[Mapping[tuple[str, str], str], str, str, Ids], str]
+# How long another process does not see a user that was written.
+BEHIND_S = 1.0
+
+
+def composed(login: str) -> str:
+    return unicodedata.normalize("NFC", login)
+
+
+def as_a_database_compares(login: str) -> str:
+    """Neither case, accents, widths nor invisible characters count, and no blank at the end."""
+    letters = unicodedata.normalize("NFKD", login).casefold().rstrip(" ")
+    return "".join(letter for letter in letters if unicodedata.category(letter) not in ("Mn", "Cf"))
+
+
+def as_a_mailbox(login: str) -> str:
+    """Full stops and what follows a plus sign do not count before the @."""
+    local, at, domain = login.partition("@")
+    return local.partition("+")[0].replace(".", "") + at + domain
+
+
+def without_blanks(login: str) -> str:
+    return re.sub(r"\s", "", login)
+
+
+def local_part(login: str) -> str:
+    return login.partition("@")[0]
+
+
+def subject_by(form: Callable[[str], str]) -> Subject:
+    """A user is known whose login has the same form."""
+
+    def chosen(known: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
+        mine = (project_id, form(login_id))
+        same = (sub for (project, login), sub in known.items() if (project, form(login)) == mine)
+        return next(same, "") or subject(known, project_id, login_id, ids)
+
+    return chosen
+
+
+def new_users_from_a_replica() -> Subject:
+    """A user has one `sub` in all Projects, and one that is new is not seen by everybody at once."""
+    seen: dict[str, float] = {}
+
+    def chosen(known: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
+        now = time.monotonic()
+        if now - seen.setdefault(login_id, now) < BEHIND_S:
+            return ids.identifier("sub_")
+        return next((sub for (_, login), sub in known.items() if login == login_id), "") or subject(
+            known, project_id, login_id, ids
+        )
+
+    return chosen
+
+
+DEFECTS = (
+    defect(
+        "vault-keyed-by-the-login-in-small-letters (REDEEM-12): The vault is keyed by login, in small "
+        "letters.",
+        vault_key=by_login_as(str.lower),
+    ),
+    defect(
+        "vault-keyed-by-a-trimmed-login (REDEEM-12): The vault is keyed by login, without the "
+        "blanks around it.",
+        vault_key=by_login_as(str.strip),
+    ),
+    defect(
+        "vault-keyed-by-a-login-without-blanks (REDEEM-12): The vault is keyed by login, without any blanks.",
+        vault_key=by_login_as(without_blanks),
+    ),
+    defect(
+        "vault-keyed-by-a-composed-login (REDEEM-12): The vault is keyed by login, in a Unicode normal form.",
+        vault_key=by_login_as(composed),
+    ),
+    defect(
+        "vault-keyed-as-a-database-compares (REDEEM-12): The vault is keyed by login in a column whose "
+        "collation sees neither case nor accents.",
+        vault_key=by_login_as(as_a_database_compares),
+    ),
+    defect(
+        "vault-keyed-by-the-mailbox (REDEEM-12): The vault is keyed by login, without full stops and tags.",
+        vault_key=by_login_as(as_a_mailbox),
+    ),
+    defect(
+        "sub-of-the-login-in-small-letters (CLAIM-03): Logins that differ by case have one `sub`.",
+        subject=subject_by(str.lower),
+    ),
+    defect(
+        "sub-of-the-local-part (CLAIM-03): Logins that are the same before the @ have one `sub`.",
+        subject=subject_by(local_part),
+    ),
+    defect(
+        "sub-as-a-database-compares (CLAIM-03): Logins that a database takes for the same have one `sub`.",
+        subject=subject_by(as_a_database_compares),
+    ),
+    defect(
+        "sub-of-a-trimmed-login (CLAIM-03): Logins that differ by blanks around them have one `sub`.",
+        subject=subject_by(str.strip),
+    ),
+    defect(
+        "new-users-from-a-replica (CLAIM-03 ROBUST-04): A user who signs in for the first time, twice at "
+        "once, is taken for two.",
+        subject=new_users_from_a_replica(),
+    ),
+)
