@@ -15,6 +15,8 @@ CROWDED = {
     "redemption": Endpoint.REDEMPTION,
     "merchant API": Endpoint.MERCHANT_API,
 }
+# So that the calls are under way at the same time.
+DELAY_S = 0.3
 # Longer than the answer takes that comes one byte at a time.
 DRIPS_S = 30.0
 
@@ -27,7 +29,7 @@ def operation_works_after_a_crowd_met_a_failure(
     gateway = world.gateway
     works(service, world)
     mark = gateway.journal.mark()
-    gateway.script.always(case, Answer(status=500))
+    gateway.script.always(case, Answer(status=500, delay_s=DELAY_S))
     service.serve_all_once([world.unseen_token(USER) for _ in range(CROWD)], at_once=AT_ONCE)
     gateway.script.clear()
 

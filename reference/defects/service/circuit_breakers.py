@@ -6,7 +6,7 @@ import asyncio
 import math
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import httpx
 
@@ -15,7 +15,7 @@ from gateproof.reference.service.upstream import transport
 
 # What fails when nothing is served any more.
 NOTHING_SERVED = "ROBUST-02 SERVE-01 SERVE-02 CHAL-02 SECRET-02"
-SLOTS = 10
+SLOTS, MANY = 10, 5
 
 
 class _Circuit(httpx.AsyncBaseTransport):
@@ -65,6 +65,73 @@ class _Slots(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
+class _Bulkhead(httpx.AsyncBaseTransport):
+    """Where a party fails while many calls are under way, the hatch is shut, and nobody opens it."""
+
+    def __init__(self, trust: ssl.SSLContext) -> None:
+        self._inner = transport(trust)
+        self._under_way, self._shut = 0, False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if self._shut:
+            raise httpx.ConnectError("shut", request=request)
+        self._under_way += 1
+        try:
+            response = await self._inner.handle_async_request(request)
+            if response.status_code >= 500 and self._under_way >= MANY:
+                self._shut = True
+        finally:
+            self._under_way -= 1
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+class _LockedInDrops(httpx.AsyncBaseTransport):
+    """A redemption whose answer was given up in the middle keeps the lock that it holds."""
+
+    def __init__(self, trust: ssl.SSLContext) -> None:
+        self._inner = transport(trust)
+        self._locked = False
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        redemption = "x-proxy-token" in request.headers
+        if redemption and self._locked:
+            raise httpx.ConnectError("locked", request=request)
+        response = await self._inner.handle_async_request(request)
+        if redemption and isinstance(response.stream, httpx.AsyncByteStream):
+            response.stream = _Watched(response.stream, self._lock)
+        return response
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _lock(self) -> None:
+        self._locked = True
+
+
+class _Watched(httpx.AsyncByteStream):
+    """The body of an answer, and who is told if it is given up in the middle."""
+
+    def __init__(self, inner: httpx.AsyncByteStream, given_up: Callable[[], None]) -> None:
+        self._inner, self._given_up = inner, given_up
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        begun = False
+        try:
+            async for piece in self._inner:
+                begun = True
+                yield piece
+        except asyncio.CancelledError:
+            if begun:
+                self._given_up()
+            raise
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
 def circuit(
     failures: int, open_s: float = math.inf, *, prolonged: bool = False
 ) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
@@ -91,5 +158,15 @@ DEFECTS = (
         f"slots-lost-to-failures (BACK-06 {NOTHING_SERVED}): Of ten slots for calls of gateway and "
         f"merchant, each call that failed keeps one.",
         transport=_Slots,
+    ),
+    defect(
+        f"shut-by-a-crowd ({NOTHING_SERVED}): Where gateway or merchant fail while five calls are under "
+        f"way, nobody is asked any more.",
+        transport=_Bulkhead,
+    ),
+    defect(
+        f"locked-by-an-answer-in-drops ({NOTHING_SERVED}): A redemption whose answer comes in drops is given "
+        f"up, and its lock is never released.",
+        transport=_LockedInDrops,
     ),
 )
