@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _LONGEST_S = 24 * 3600
+_MOST_PROCESSES = 256
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -75,6 +76,14 @@ def _seconds(value: Any, at: At) -> float:
     if not math.isfinite(value) or not 0 < value <= _LONGEST_S:
         raise at.wrong(f"{value}", SECONDS.expects)
     return float(value)
+
+
+def _processes(value: Any, at: At) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise at.wrong(toml_type(value), PROCESSES.expects)
+    if not 1 <= value <= _MOST_PROCESSES:
+        raise at.wrong(f"{value}", PROCESSES.expects)
+    return value
 
 
 def _string_table(value: Any, at: At) -> Mapping[str, str]:
@@ -260,6 +269,7 @@ SOME_STRINGS = Kind(expects="an array of at least one string", read=_some_string
 SCOPES = Kind(expects="an array of scopes", read=_scopes)
 COMMAND = Kind(expects="an array of strings: a program and its arguments", read=_command)
 SECONDS = Kind(expects="a number of seconds above 0 and within a day", read=_seconds)
+PROCESSES = Kind(expects=f"a number of processes from 1 to {_MOST_PROCESSES}", read=_processes)
 STRING_TABLE = Kind(expects="a table of strings", read=_string_table)
 ENVIRONMENT = Kind(expects="a table of strings", read=_environment)
 HEADERS = Kind(expects="a table of strings", read=_headers)

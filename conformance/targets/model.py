@@ -100,10 +100,17 @@ class MerchantPlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """Facts about the target that replace a capability."""
+    """Facts about the target that replace a capability.
+
+    Of a service: how many processes hold a Proxy token each, the longest time of a call during a failure, and
+    the fixed time after which it replaces its Proxy token, if it replaces no refused one.
+    """
 
     code_lifetime_s: float | None = None
     request_timeout_s: float = 30.0
+    worker_processes: int | None = None
+    longest_call_s: float | None = None
+    proxy_token_cache_s: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

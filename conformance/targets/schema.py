@@ -208,7 +208,16 @@ LIMITS = table(
     {"code_lifetime_s": _SECONDS, "request_timeout_s": _SECONDS},
     lambda found, _at: Limits(**found),
 )
-SERVICE_LIMITS = table("limits", {"request_timeout_s": _SECONDS}, lambda found, _at: Limits(**found))
+SERVICE_LIMITS = table(
+    "limits",
+    {
+        "request_timeout_s": _SECONDS,
+        "worker_processes": may(kinds.PROCESSES),
+        "longest_call_s": _SECONDS,
+        "proxy_token_cache_s": _SECONDS,
+    },
+    lambda found, _at: Limits(**found),
+)
 RESOURCES = tables(
     "projects.resources",
     {

@@ -20,8 +20,6 @@ from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint, Script
 from gateproof.fakes.serving import Reset
 
-# Longer than any client's timeout.
-HANG_S = 90.0
 _DRIP_S = 0.1
 _GZIP = re.compile(r"(?:^|,)\s*gzip\s*(?:;\s*q\s*=\s*(?:1|0?\.0*[1-9])[^,]*)?\s*(?:,|$)", re.IGNORECASE)
 Honest = Callable[[Call], Replied]
@@ -118,7 +116,7 @@ async def _answered(
     async def over() -> bool:
         return await request.is_disconnected() or (answer.hangs and script.cleared > cleared)
 
-    over_early = await _pause(over, HANG_S if answer.hangs else answer.delay_s)
+    over_early = await _pause(over, script.hang_s if answer.hangs else answer.delay_s)
     if over_early or answer.reset or answer.hangs:
         return Reset()
     response = _response(answer, honest, call)

@@ -24,6 +24,8 @@ from gateproof.fakes.gateway.script import Script
 ACCESS_TOKEN_S = 3600
 MERCHANT_TOKEN_S = 1800
 REDEMPTION_SCOPE = "ext_token:read"
+# How long past its stated end a Proxy token is accepted.
+LATE_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,6 +104,8 @@ class ScriptedGateway:
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
+        # Otherwise Proxy tokens are accepted for an hour, even if a shorter lifetime was stated.
+        self.ends_proxy_tokens = False
         self._optional = _optional_members()
         # Part of `sub`: a service may run longer than this gateway and cache merchant tokens by subject.
         self._run = secrets.token_hex(4)
@@ -291,7 +295,8 @@ class ScriptedGateway:
             if known is None:
                 return False
             self.proxy_tokens.append(known)
-        return not known.revoked and time.monotonic() < known.expires_at
+        until = known.said_to_end_at + LATE_S if self.ends_proxy_tokens else known.expires_at
+        return not known.revoked and time.monotonic() < until
 
     def _is_the_proxy_client(self, call: Call) -> bool:
         scheme, _, encoded = (call.header("authorization") or "").partition(" ")

@@ -21,7 +21,7 @@ _FORM = re.compile(r"pt_([0-9a-f]{32})([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{32})")
 class ProxyToken:
     """An issued Proxy token.
 
-    It is accepted for an hour, even if a shorter lifetime was announced; a test ends it by revoking it.
+    It is accepted for an hour, even if a shorter lifetime was announced, unless the gateway ends its tokens.
     """
 
     value: str = field(repr=False)

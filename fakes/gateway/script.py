@@ -54,10 +54,15 @@ class Answer:
 OK = Answer()
 
 
+# Longer than the timeout of any client that says nothing else.
+HANG_S = 90.0
+
+
 class Script:
     """Answers by endpoint. The test writes it in one thread, the server reads it in another."""
 
-    def __init__(self) -> None:
+    def __init__(self, hang_s: float = HANG_S) -> None:
+        self.hang_s = hang_s
         self._lock = Lock()
         self._tapes: dict[Endpoint, deque[Answer]] = {}
         self._standing: dict[Endpoint, Answer] = {}

@@ -100,6 +100,8 @@ class Agent:
         answer = Answer(status=0)
         came = partial(self._tell, "redirect")
         with Callback(self._settings, lambda path: came({"path": path}), policies.page) as callback:
+            if policies.listens_first:
+                callback.listen()
             for _ in range(policies.exchanges_refused):
                 facts = self._consented(endpoints, client, callback)
                 answer = self._exchanged(policies.token_request(facts))
@@ -127,6 +129,7 @@ class Agent:
                 raise Failed("the address of the authorization is not https, and is not opened")
             self._tell("authorization", {"url": url, "attempt": attempt})
             is_done = policies.open_browser(self._settings.browser, url, self._say)
+            callback.listen()
             query = callback.next(is_done, policies.user_patience_s)
             while query is not None and not policies.is_ours(query, attempt):
                 if not policies.waits_for_ours:

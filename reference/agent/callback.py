@@ -22,7 +22,7 @@ _POLL_S = 0.05
 
 
 class Callback:
-    """Listens inside its `with` block, and returns redirects in order of arrival."""
+    """Listens until the end of its `with` block, and returns redirects in order of arrival."""
 
     def __init__(
         self,
@@ -30,33 +30,39 @@ class Callback:
         log: Callable[[str], None] = lambda _line: None,
         page: Callable[[], str | None] = lambda: CLOSE,
     ) -> None:
-        where = urlsplit(settings.callback_url)
-        self._path = where.path or "/"
+        self._settings = settings
+        self._path = urlsplit(settings.callback_url).path or "/"
         self._log = log
         self._page = page
         self._came: queue.Queue[Query] = queue.Queue()
+        self._server: ThreadingHTTPServer | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def listen(self) -> None:
+        """Begins to listen, unless it does already."""
+        if self._server is not None:
+            return
+        settings, where = self._settings, urlsplit(self._settings.callback_url)
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
             tls.load_cert_chain(settings.tls_cert_file, settings.tls_key_file)
-            self._server = ThreadingHTTPServer((where.hostname or "", where.port or 443), self._handler())
+            server = ThreadingHTTPServer((where.hostname or "", where.port or 443), self._handler())
         except OSError as problem:
             raise Failed(f"cannot listen for the redirect: {problem.strerror}") from None
-        self._server.daemon_threads = True
+        server.daemon_threads = True
         # A connection without a TLS handshake must not block the next one.
-        self._server.socket = tls.wrap_socket(
-            self._server.socket, server_side=True, do_handshake_on_connect=False
-        )
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL_S,), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        self._server = server
+        threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
 
     def next(self, browser_is_done: Callable[[], bool], patience_s: float) -> Query | None:
         """The next redirect; None if the time is over or the browser has ended before one arrives."""

@@ -46,6 +46,8 @@ class Policies:
     authorization_url: Callable[[Endpoints, Mapping[str, str]], str] = authorization.authorization_url
     may_open: Callable[[str], bool] = authorization.may_open
     open_browser: Callable[[str | None, str, Callable[[str], None]], Callable[[], bool]] = open_browser
+    # Whether the callback listens before the browser is opened, or only after that.
+    listens_first: bool = True
     is_ours: Callable[[Query, Attempt], bool] = authorization.is_ours
     code_in: Callable[[Query, Endpoints], str] = authorization.code_in
     # Whether a redirect that is not ours is ignored, or ends the run.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
 from gateproof.conformance.kit.agent.launch import Ended, Run
@@ -18,6 +19,8 @@ NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer 
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
+# Rule AGENT-15 fails so many calls with one refused token.
+MOST_WITH_ONE_TOKEN = 20
 # What is in calls with a token, and in no others.
 _AUTHORIZED = "\nauthorization: "
 # Faults that last for the whole first run of an install.
@@ -112,16 +115,35 @@ def all_tokens_refused(agents: Agents) -> Install:
 
     def play(install: Install) -> None:
         service = install.world.service
-        service.refuses_all = True
-        install.launch("a run whose tokens are all refused")
-        service.refuses_all = False
+
+        def refused_throughout(what: str) -> None:
+            before = max((each.call.ordinal for each in install.world.heard()), default=0)
+            service.refuses_all = True
+            install.launch(what, until=lambda: _calls_without_end(install, before))
+            service.refuses_all = False
+
+        refused_throughout("a run whose tokens are all refused")
         install.launch_after_trouble("the run after it, whose token is good")
-        service.refuses_all = True
-        install.launch("a run whose kept token and all others are refused")
-        service.refuses_all = False
+        refused_throughout("a run whose kept token and all others are refused")
         install.launch_after_trouble("the run after that one, whose token is good again")
 
     return agents.scene("fresh tokens refused", play)
+
+
+def refused_calls(heard: Iterable[Heard]) -> Counter[str]:
+    """How often each token was refused in these calls of the operation."""
+    shown = (each.call.header("authorization") or "" for each in heard if each.call.status == 401)
+    return Counter(value for value in shown if value)
+
+
+def _calls_without_end(install: Install, before: int) -> bool:
+    """True if a token was refused so often since then that the run can be stopped."""
+    calls = [
+        each
+        for each in install.world.heard(since=before)
+        if each.call.endpoint is Endpoint.OPERATION and not each.by_browser
+    ]
+    return max(refused_calls(calls).values(), default=0) >= MOST_WITH_ONE_TOKEN
 
 
 def renewed(agents: Agents) -> Install:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.agent._shared_runs import all_tokens_refused, held, refused
+from gateproof.conformance.checks.agent._shared_runs import (
+    MOST_WITH_ONE_TOKEN,
+    all_tokens_refused,
+    held,
+    refused,
+    refused_calls,
+)
 from gateproof.conformance.kit.agent.agent import (
     Agents,
     all_in_time,
@@ -90,7 +96,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
 def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     """If the service refuses every fresh token, the agent ends with an error after a few tries.
 
-    This is tried in a run without a token and in one with a token of an earlier run.
+    Calls with one refused token are bounded as well. This is tried in a run without a token and in one with
+    a token of an earlier run.
     """
     works(agents.normal())
     fresh, _, kept, _ = all_tokens_refused(agents).runs
@@ -99,17 +106,28 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
 
 
 def _gives_up(run: Run) -> None:
-    """The run ends by itself with an error, after a bounded number of authorizations."""
-    calls = [
-        each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
-    ]
+    """The run ends by itself with an error, after a bounded number of authorizations and calls."""
+    calls = refused_calls(run.calls(Endpoint.OPERATION))
     require.that(bool(calls), run.what, expected="a call with a token", got="none")
-    observe(authorizations=run.authorizations(), calls=len(calls), exit_code=run.exit_code)
+    most = max(calls.values())
+    observe(
+        authorizations=run.authorizations(),
+        calls=calls.total(),
+        calls_with_one_token=most,
+        exit_code=run.exit_code,
+    )
+    expect.that(
+        most < MOST_WITH_ONE_TOKEN,
+        f"calls of {run.what} with one of the tokens",
+        expected=f"fewer than {MOST_WITH_ONE_TOKEN}: the service has refused it",
+        got=f"{most}",
+        exchange=run.last(),
+    )
     expect.that(
         run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
         f"authorizations of {run.what}, until the agent gives up",
         expected=f"fewer than {MOST_AUTHORIZATIONS}",
-        got=f"{run.authorizations()} with {len(calls)} calls refused, {run.ended.value}",
+        got=f"{run.authorizations()} with {calls.total()} calls refused, {run.ended.value}",
         exchange=run.last(),
     )
     expect.that(

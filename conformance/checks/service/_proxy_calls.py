@@ -9,8 +9,13 @@ from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.fakes.gateway.script import Endpoint
 
 USER = USERS[0]
-# One for each worker process of the service (rule BACK-02).
-MOST_REQUESTS = 4
+# Processes of a service whose target file does not state their number (rule BACK-02).
+PROCESSES = 4
+
+
+def processes(world: ServiceWorld) -> int:
+    """How many processes of the service may hold a Proxy token of their own."""
+    return world.limits.worker_processes or PROCESSES
 
 
 def serves(service: Service, world: ServiceWorld) -> None:

@@ -15,7 +15,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     fault,
     shows_orders,
 )
-from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, USER, asks
+from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, asks, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -25,6 +25,8 @@ from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
 BURST = 12
+# A larger burst does not fit into the queue of a small service.
+LARGEST_BURST = 48
 # The token is delayed, by a second at most, so that a fast service does not have it before the others ask. On
 # a busy machine a service with a timeout of a second may give up: later requests are answered at once.
 DELAYS_S = (0.5, 0.0, 0.0)
@@ -50,7 +52,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
     if not asked:
         raise LeftOut("the service asks for no discovery document when it first meets a token")
     count_fault(fault(Endpoint.DISCOVERY, "500"), asked)
-    bounded(answer, calls, Endpoint.DISCOVERY)
+    bounded(world, answer, calls, Endpoint.DISCOVERY)
     gateway.script.always(Endpoint.DISCOVERY, OK)
     again, keys = _asks_again(service, world, Endpoint.DISCOVERY), Endpoint.CORE_KEYS
     failures = len(gateway.journal.since(0, keys))
@@ -101,7 +103,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     if not asked:
         raise LeftOut("the service asks for no Proxy token when it is first called")
     count_fault(fault(Endpoint.TOKEN, "500"), asked)
-    bounded(answer, calls, Endpoint.TOKEN)
+    bounded(world, answer, calls, Endpoint.TOKEN)
     until, pause, delays = time.monotonic() + SERVICE_BREAKER_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
     again = most = asked
@@ -112,7 +114,10 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         again, most = again + asked, max(most, asked)
     # A service that requested again but serves no call with the token may never serve one.
     require.that(
-        good > 0 or not again, f"{BURST} first calls at once", expected="one that is served", got="none"
+        good > 0 or not again,
+        f"{_burst_of(world)} first calls at once",
+        expected="one that is served",
+        got="none",
     )
     expect.that(
         good > 0,
@@ -127,12 +132,15 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
 def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
     """Concurrent first calls share Proxy tokens: one request for each worker process at most."""
     gateway, known = world.gateway, world.service_state.asked_by_first_calls
+    most = max(PROCESSES, processes(world))
+    if most >= LARGEST_BURST:
+        raise LeftOut(f"so many processes may request a Proxy token for {LARGEST_BURST} calls at once")
     if known is None and gateway.journal.since(0, Endpoint.TOKEN):
         raise LeftOut("the service got its Proxy token before it was first called")
     asked = _burst(service, world) if known is None else known
     if asks(service, world):
         # More than the number of worker processes, so the reason is not that another process had no token.
-        world.service_state.renews_far_ahead = all(asks(service, world) for _ in range(MOST_REQUESTS))
+        world.service_state.renews_far_ahead = all(asks(service, world) for _ in range(processes(world)))
         # It renews so early that a token with a short lifetime is of no use: it still has none to reuse.
         gateway.proxy_token_life_s = PROXY_TOKEN_S
         # If each process has a token by now, the first burst is judged.
@@ -142,11 +150,16 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
         raise LeftOut("the Proxy token was there before the first calls that were served")
     observe(requests_in_a_burst=asked)
     expect.that(
-        asked <= MOST_REQUESTS,
-        f"Proxy token requests for {BURST} first calls at once",
-        expected=f"{MOST_REQUESTS} at most",
+        asked <= most,
+        f"Proxy token requests for {_burst_of(world)} first calls at once",
+        expected=f"{most} at most",
         got=f"{asked}",
     )
+
+
+def _burst_of(world: ServiceWorld) -> int:
+    """The number of concurrent calls: more than there are processes."""
+    return min(LARGEST_BURST, max(BURST, 2 * processes(world)))
 
 
 def _burst(service: Service, world: ServiceWorld) -> int:
@@ -161,7 +174,9 @@ def _burst(service: Service, world: ServiceWorld) -> int:
         most = max(most, asked)
         if good:
             break
-    require.that(good > 0, f"{BURST} first calls at once", expected="one that is served", got="none")
+    require.that(
+        good > 0, f"{_burst_of(world)} first calls at once", expected="one that is served", got="none"
+    )
     return asked or most
 
 
@@ -170,11 +185,11 @@ def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tu
 
     The calls are of two users. Another rule judges whether their orders are mixed up.
     """
-    gateway, mark = world.gateway, world.gateway.journal.mark()
-    service.connect(BURST)
+    gateway, mark, number = world.gateway, world.gateway.journal.mark(), _burst_of(world)
+    service.connect(number)
     gateway.script.always(Endpoint.TOKEN, Answer(delay_s=delay_s))
-    users = [user for _ in range(BURST // len(USERS)) for user in USERS]
-    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=BURST)
+    users = [user for _ in range(number // len(USERS)) for user in USERS]
+    answers = service.serve_all([world.unseen_token(user) for user in users], at_once=number)
     gateway.script.clear()
     called = list(zip(users, answers, strict=True))
     if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):

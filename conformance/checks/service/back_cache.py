@@ -1,149 +1,180 @@
-"""The behaviour of a service whose Proxy token is no longer valid.
+"""The behaviour of a service whose Proxy token has ended.
 
-These checks run after those about the first calls: the first Proxy tokens of a world have a short lifetime,
-so that their end can be seen.
+These checks run after those about the first calls: the first Proxy tokens of a world have a short stated
+lifetime, so that their end can be waited for. They run before the checks in which Proxy tokens are refused:
+a service that has just replaced a refused token may wait before it does so again.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter
 
-from gateproof.conformance.checks.service._proxy_calls import USER, serves
+from gateproof.conformance.checks.service._proxy_calls import USER, processes, serves
+from gateproof.conformance.kit.service.retry_after import waited_out
 from gateproof.conformance.kit.service.service import Service
-from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, FirstDeath, ServiceWorld
+from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, ServiceWorld
+from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe
-from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
-from gateproof.fakes.gateway.gateway import ScriptedGateway
-from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.gateway import LATE_S
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
 from gateproof.fakes.gateway.script import Endpoint
 
-# A service that replaces an invalid Proxy token does so soon.
+# A service that replaces a revoked Proxy token does so soon.
 MENDS_WITHIN_S = 10
+# Beyond the time for which a token may be used past its end.
+MOMENT_S = 0.5
+_HEADER = "x-proxy-token"
+_WHOLE_HOUR = (
+    "the service keeps its Proxy token for the whole of its hour: start it again, or wait until that hour is"
+    " over, and then run once more"
+)
 
 
 @check("BACK-03")
-def dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
-    """When the gateway rejects the Proxy token, the service gets another one, and calls work again.
+def calls_go_on_past_the_end_of_a_proxy_token(
+    service: Service, world: ServiceWorld, campaign: Campaign | None
+) -> None:
+    """Calls work after the stated lifetime of the Proxy token; one call may fail on the ended token.
 
-    One or two calls may fail meanwhile. A service that uses only the lifetime gets that long, if it is not
-    the whole hour, and the time of a circuit breaker in addition. A service that requested another token
-    during a short lifetime has been seen to use the lifetime.
+    The gateway refuses the token from a few seconds after its end. If a call fails on it, the next call with
+    the same token must not: the service has another token by then. What the service does when a token is
+    revoked early is recorded.
     """
-    _first_invalidation(service, world)
+    _first_end(service, world, campaign)
 
 
 @check("BACK-03")
-def replacement_of_a_dead_proxy_token_is_replaced(service: Service, world: ServiceWorld) -> None:
-    """When the gateway rejects the replacement as well, the service gets a third Proxy token.
-
-    A service that replaces its token on a refusal may wait before it does so again, because any user's bad
-    token could cause more requests.
-    """
-    gateway, service_state = world.gateway, world.service_state
-    first = service_state.first_death or _first_invalidation(service, world)
-    if not first.mended:
-        raise LeftOut("the service has not replaced the first Proxy token")
-    gateway.proxy_token_life_s = _life_s(goes_by_it=first.waited)
+def calls_go_on_past_the_end_of_the_next_proxy_token(
+    service: Service, world: ServiceWorld, campaign: Campaign | None
+) -> None:
+    """The same for the token after that, if the service replaces tokens by their lifetime alone."""
+    gateway, state = world.gateway, world.service_state
+    if not state.saw_an_end:
+        _first_end(service, world, campaign)
+    if not state.goes_by_lifetime:
+        raise LeftOut("the service replaces a Proxy token that is refused, so the next end shows nothing new")
     try:
-        lost = _calls_lost(service, world, short=first.short)
-        if lost is None and first.by_a_refusal:
+        _past_the_end(service, world)
+    finally:
+        # A service that requests another Proxy token only at the end of its lifetime is tested again later.
+        gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
+
+
+def _first_end(service: Service, world: ServiceWorld, campaign: Campaign | None) -> None:
+    """The end of the service's current Proxy token, and then the revocation of its replacement."""
+    gateway, state = world.gateway, world.service_state
+    fixed = world.limits.proxy_token_cache_s is not None
+    if fixed and campaign is None:
+        raise Unavailable(
+            "time",
+            "[limits] proxy_token_cache_s says that the service goes by a fixed time: it is watched past the"
+            " hour with --profile campaign",
+        )
+    gateway.proxy_token_life_s = PROXY_TOKEN_S if fixed else FIRST_PROXY_TOKENS_S
+    try:
+        forced = not fixed and _gets_a_short_one(service, world)
+        refused = _past_the_end(service, world, forced=forced)
+        lost = None if fixed else _calls_lost_by_a_revocation(service, world)
+    finally:
+        gateway.proxy_token_life_s = PROXY_TOKEN_S
+    state.saw_an_end = True
+    state.goes_by_lifetime = not fixed and lost is None and not refused
+    if state.goes_by_lifetime:
+        gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
+    observe(ended_token_was_used=refused, calls_lost_by_a_revocation="all" if lost is None else lost)
+
+
+def _gets_a_short_one(service: Service, world: ServiceWorld) -> bool:
+    """Makes the service use a Proxy token with a short lifetime; True if a refusal was needed for that."""
+    serves(service, world)
+    if all(token.life_s <= FIRST_PROXY_TOKENS_S for token in _held(world)):
+        return False
+    if world.service_state.renews_far_ahead:
+        # It was seen to replace such tokens by their lifetime, long before their end.
+        return False
+    if _calls_lost_by_a_revocation(service, world) is None:
+        raise LeftOut(_WHOLE_HOUR)
+    return True
+
+
+def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False) -> bool:
+    """Calls work past the end of the tokens in use; True if the gateway refused one of them.
+
+    A service may replace a refused token seldom; if one was refused already (`forced`), a failure shows
+    nothing.
+    """
+    gateway = world.gateway
+    serves(service, world)
+    held = _held(world)
+    holders = processes(world) if forced else min(len(held), processes(world))
+    if not world.service_state.renews_far_ahead:
+        end = max((token.said_to_end_at for token in held), default=0.0) + LATE_S + MOMENT_S
+        time.sleep(max(0.0, end - time.monotonic()))
+    gateway.ends_proxy_tokens = True
+    try:
+        return _calls_work(service, world, max(1, holders), forced=forced)
+    finally:
+        gateway.ends_proxy_tokens = False
+
+
+def _calls_work(service: Service, world: ServiceWorld, holders: int, *, forced: bool) -> bool:
+    """Each token is refused in one failed call at most; each process may fail once."""
+    orders, refused, lost, failed = world.gateway.orders_of(USER), False, Counter[str](), 0
+    for _ in range(2 * holders + 1):
+        answer, shown = _called(service, world)
+        refused = refused or bool(shown)
+        if not service.brings(answer, orders):
+            failed += 1
+            lost.update(shown)
+        holds = max(lost.values(), default=0) < 2 and failed <= holders
+        if forced and not holds:
             raise LeftOut(
                 "the service has just replaced a refused Proxy token, and may wait before it does so again"
             )
-        _works_again(world, lost, "its replacement", short=first.short)
-        observe(calls_lost_again=lost)
-        service_state.goes_by_lifetime = first.waited and lost is not None
-    finally:
-        # A service that requests another Proxy token only at the end of its lifetime is tested again later.
-        gateway.proxy_token_life_s = _life_s(goes_by_it=service_state.goes_by_lifetime)
-
-
-def _first_invalidation(service: Service, world: ServiceWorld) -> FirstDeath:
-    """The end of the service's current Proxy token; the replacement has a short stated lifetime."""
-    gateway, service_state = world.gateway, world.service_state
-    serves(service, world)
-    kept = [token for token in gateway.proxy_tokens if not token.revoked]
-    short = _all_short(world)
-    service_state.first_death, mark = FirstDeath(), gateway.journal.mark()
-    gateway.proxy_token_life_s, begun = FIRST_PROXY_TOKENS_S, time.monotonic()
-    try:
-        lost = _calls_lost(service, world, short=short)
-        _works_again(world, lost, "it", short=short)
-    finally:
-        gateway.proxy_token_life_s = PROXY_TOKEN_S
-    observe(calls_lost=lost)
-    if lost is not None:
-        waited = time.monotonic() - begun > MENDS_WITHIN_S
-        gateway.proxy_token_life_s = _life_s(goes_by_it=waited)
-        service_state.first_death = FirstDeath(
-            mended=True,
-            waited=waited,
-            by_a_refusal=not waited and _was_refused_first(world, mark),
-            # One of several workers may still have an earlier token.
-            short=(short or len(kept) == 1) and _all_short(world),
+        expect.that(
+            holds,
+            f"operation more than {LATE_S:.0f} s past the expires_in of the Proxy token, after one that"
+            " failed",
+            expected="the orders: a new Proxy token, in the call in which the ended one is refused or in the"
+            " next",
+            got=f"{answer.outcome()}, {'by the same ended Proxy token' if shown else 'without redemption'}",
+            exchange=answer,
         )
-    return service_state.first_death
+    return refused
 
 
-def _life_s(*, goes_by_it: bool) -> int:
-    """The stated lifetime of later Proxy tokens: an hour, unless the check needs to see their end."""
-    return FIRST_PROXY_TOKENS_S if goes_by_it else PROXY_TOKEN_S
-
-
-def _all_short(world: ServiceWorld) -> bool:
-    """True if no valid Proxy token has a lifetime of an hour; a service may have one of an earlier run."""
-    tokens = [token for token in world.gateway.proxy_tokens if not token.revoked]
-    return all(token.life_s == FIRST_PROXY_TOKENS_S for token in tokens)
-
-
-def _was_refused_first(world: ServiceWorld, mark: int) -> bool:
-    """True if since then a Proxy token was refused before another was requested."""
-    calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
-    first = next((call for call in calls if call.endpoint is Endpoint.TOKEN or call.status == 401), None)
-    return first is None or first.endpoint is Endpoint.REDEMPTION
-
-
-def _works_again(world: ServiceWorld, lost: int | None, which: str, *, short: bool) -> None:
-    """Calls work again, within the time that a service needs which uses only a short lifetime."""
-    far_ahead = world.service_state.renews_far_ahead
-    if lost is None and not short and not far_ahead:
-        raise LeftOut(
-            "the service keeps its Proxy token for the whole of its hour: start it again, or wait until that"
-            " hour is over, and then run once more"
-        )
-    expect.that(
-        lost is not None or far_ahead,
-        f"calls in the {FIRST_PROXY_TOKENS_S} s that a Proxy token was to live, after {which} had died",
-        expected="calls that work: a new Proxy token for a refusal, or when the stated expires_in is over,"
-        " which no fixed time may outlast",
-        got="none that works",
+def _called(service: Service, world: ServiceWorld) -> tuple[Exchange, set[str]]:
+    """A call for a new user, and the Proxy tokens that were refused in it."""
+    journal = world.gateway.journal
+    mark = journal.mark()
+    answer = waited_out(
+        lambda: service.serve_once(world.unseen_token(USER)),
+        lambda _: bool(journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)),
     )
+    calls = journal.since(mark, Endpoint.REDEMPTION)
+    return answer, {call.header(_HEADER) or "" for call in calls if call.status == 401}
 
 
-def _calls_lost(service: Service, world: ServiceWorld, *, short: bool) -> int | None:
-    """How many calls fail after the Proxy token became invalid; None if the service keeps that token.
+def _held(world: ServiceWorld) -> list[ProxyToken]:
+    """The tokens that the service has redeemed with; each of its processes may have one of its own."""
+    shown = {call.header(_HEADER) for call in world.gateway.journal.since(0, Endpoint.REDEMPTION)}
+    return [token for token in world.gateway.proxy_tokens if token.value in shown and not token.revoked]
 
-    A service that uses only the lifetime is waited for if that is `short`.
-    """
-    gateway = world.gateway
+
+def _calls_lost_by_a_revocation(service: Service, world: ServiceWorld) -> int | None:
+    """How many calls fail after the Proxy token was revoked; None if the service goes on with that token."""
+    gateway, lost = world.gateway, 0
     gateway.revoke_proxy_tokens()
-    within_s = FIRST_PROXY_TOKENS_S + SERVICE_BREAKER_S if short else MENDS_WITHIN_S
-    lost = _until_it_works(service, world, within_s)
-    if lost is None:
-        gateway.revive_proxy_tokens()
-    return lost
-
-
-def _until_it_works(service: Service, world: ServiceWorld, within_s: float) -> int | None:
-    """How many calls fail before one works; None if none does in time."""
-    gateway: ScriptedGateway = world.gateway
-    until, lost = time.monotonic() + within_s, 0
+    until = time.monotonic() + MENDS_WITHIN_S
     while True:
         answer = service.serve_once(world.unseen_token(USER))
         if service.brings(answer, gateway.orders_of(USER)):
             return lost
         if time.monotonic() > until:
+            gateway.revive_proxy_tokens()
             return None
         lost += 1
         time.sleep(min(5.0, 0.1 * 2**lost))

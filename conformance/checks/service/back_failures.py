@@ -59,7 +59,7 @@ def failing_party_costs_no_more_than_a_bounded_try(
     answer, calls = failing(service, world, endpoint, FAILURES[name], token)
 
     count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
-    bounded(answer, calls, endpoint)
+    bounded(world, answer, calls, endpoint)
     expect.that(
         not shows_orders(answer, world, USER),
         answer.step,
@@ -85,7 +85,7 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
     answer, calls = failing_token_endpoint(service, world, FAILURES[case], patiently=case == "wrong-shape")
 
     count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
-    bounded(answer, calls, Endpoint.TOKEN)
+    bounded(world, answer, calls, Endpoint.TOKEN)
     recovers(service, world)
 
 
@@ -106,7 +106,7 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
     )
 
     count_fault(fault(Endpoint.MERCHANT_API, "401"), asked)
-    bounded(answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
+    bounded(world, answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
     expect.that(
         not shows_orders(answer, world, USER),
         answer.step,

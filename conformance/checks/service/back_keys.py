@@ -45,7 +45,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
     try:
         answer, calls = _asked_for_keys(service, world, endpoint)
         count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
-        bounded(answer, calls, endpoint)
+        bounded(world, answer, calls, endpoint)
         expect.that(
             endpoint is not Endpoint.CORE_KEYS or not shows_orders(answer, world, USER),
             answer.step,

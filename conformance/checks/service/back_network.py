@@ -69,7 +69,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
     )
     count_fault(fault, struck)
     observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))
-    bounded(answer, calls, endpoint)
+    bounded(world, answer, calls, endpoint)
     expect.that(
         endpoint is Endpoint.MERCHANT_API or connections <= MOST_CONNECTIONS,
         f"connections for one operation to where the {endpoint.value} is",

@@ -39,7 +39,7 @@ def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, cas
     answer, calls = failing(service, world, Endpoint.REDEMPTION, _refusal(case), token)
 
     nothing_served(answer, world)
-    bounded(answer, calls, Endpoint.REDEMPTION)
+    bounded(world, answer, calls, Endpoint.REDEMPTION)
     observe(
         **{
             f"status_for_{case}": answer.status,

@@ -1,18 +1,19 @@
 """How long the service reuses a Proxy token that is valid for an hour.
 
-This check runs last of its family, and its module name must sort last: a service that uses only the lifetime
-requests no other token afterwards.
+These checks run last of their family, and their module name must sort last: a service that uses only the
+lifetime requests no other token afterwards.
 """
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._proxy_calls import MOST_REQUESTS, asks, serves
+from gateproof.conformance.checks.service._failing_parties import settles
+from gateproof.conformance.checks.service._proxy_calls import USER, asks, processes, serves
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, observe
+from gateproof.conformance.suite.claims import expect, observe, require
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
-from gateproof.fakes.gateway.script import Endpoint
+from gateproof.fakes.gateway.script import Answer, Endpoint
 
 IN_A_ROW = 20
 # If milliseconds are mistaken for seconds, or the reverse, an hour becomes three and a half seconds. For each
@@ -25,20 +26,22 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
     """Twenty calls in a row, and calls a few seconds later, reuse a Proxy token that lasts an hour.
 
     A service that requests another token after each of four short pauses keeps it for seconds only. One pause
-    more is made if each of four workers may have an earlier token whose short lifetime ends meanwhile.
+    more is made if each of its processes may have an earlier token whose short lifetime ends meanwhile.
     """
-    pauses = PAUSES + world.service_state.goes_by_lifetime
+    most = processes(world)
+    pauses = max(PAUSES, most) + world.service_state.goes_by_lifetime
+    calls = max(IN_A_ROW, 2 * most)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.proxy_token_life_s = PROXY_TOKEN_S
-    for _ in range(IN_A_ROW):
+    for _ in range(calls):
         serves(service, world)
     asked = len(gateway.journal.since(mark, Endpoint.TOKEN))
 
     observe(requests_in_a_row=asked)
     expect.that(
-        asked <= MOST_REQUESTS,
-        f"Proxy token requests for {IN_A_ROW} calls in a row",
-        expected=f"{MOST_REQUESTS} at most",
+        asked <= most,
+        f"Proxy token requests for {calls} calls in a row",
+        expected=f"{most} at most",
         got=f"{asked}",
     )
     expect.that(
@@ -47,3 +50,43 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
         expected="the earlier Proxy token, once at least",
         got="a request for a new one each time",
     )
+
+
+@check("BACK-02", cases=("404", "410"))
+def refused_redemption_costs_no_new_proxy_token(service: Service, world: ServiceWorld, case: str) -> None:
+    """When redemption answers 404 or 410, the service goes on with its Proxy token.
+
+    A token may be due for renewal just then, in each process once; so this is tried once more than there are
+    processes. Whether a 500 costs a Proxy token is recorded.
+    """
+    gateway, most = world.gateway, processes(world)
+    gateway.proxy_token_life_s = PROXY_TOKEN_S
+    for _ in range(2 * most):
+        serves(service, world)
+
+    expect.that(
+        not all(_requests(service, world, int(case), most) for _ in range(most + 1)),
+        f"calls during and after redemptions that are answered {case}",
+        expected="the earlier Proxy token: the answer is about the user or the Resource",
+        got="a request for a new one each time",
+    )
+    if case == "404":
+        observe(requests_after_a_500=_requests(service, world, 500, 1))
+
+
+def _requests(service: Service, world: ServiceWorld, status: int, times: int) -> int:
+    """The Proxy tokens requested in calls whose redemption has this answer, and in good calls after them."""
+    gateway = world.gateway
+    mark = gateway.journal.mark()
+    error = "reauthentication_required" if status == 410 else "scripted"
+    gateway.script.always(Endpoint.REDEMPTION, Answer(status=status, members={"error": error}))
+    for _ in range(times):
+        service.serve_once(world.unseen_token(USER))
+    gateway.script.clear()
+    asked = [call.endpoint is Endpoint.REDEMPTION for call in gateway.journal.since(mark)]
+    require.that(any(asked), "operation of a user who is new", expected="a redemption", got="none")
+    if status >= 500:
+        settles(service, world)
+    for _ in range(times):
+        serves(service, world)
+    return len(gateway.journal.since(mark, Endpoint.TOKEN))

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gateproof.conformance.checks.service._good_call import good_call, works
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.kit.inputs.odd_requests import variations
 from gateproof.conformance.kit.robust_answers import ask as ask_soundly
 from gateproof.conformance.kit.robust_answers import ask_all, is_robust
-from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
 from gateproof.conformance.kit.service.recovery import waited_for
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -58,7 +58,7 @@ AUTHORIZATIONS: Mapping[str, str] = {
 @check("ROBUST-01")
 def authorization_header_takes_anything(service: Service, world: ServiceWorld) -> None:
     """No Authorization header makes the operation answer with a server error."""
-    _works(service, world)
+    works(service, world)
     requests = {name: service.request((("Authorization", value),)) for name, value in AUTHORIZATIONS.items()}
 
     ask_all(service, "operation", requests)
@@ -67,7 +67,7 @@ def authorization_header_takes_anything(service: Service, world: ServiceWorld) -
 @check("ROBUST-01", cases=("metadata", "operation"))
 def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str) -> None:
     """Every common method gets an answer below 500 at the operation and at the metadata."""
-    _works(service, world)
+    works(service, world)
     url = service.metadata_url if case == "metadata" else service.request(()).url
 
     ask_all(service, case, {method: Request(method=method, url=url) for method in _METHODS})
@@ -76,7 +76,7 @@ def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str
 @check("ROBUST-01")
 def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
     """With a good token, no body makes the operation answer with a server error."""
-    base, _ = _good_call(service, world)
+    base, _ = good_call(service, world)
     requests = {
         name: Request(method="POST", url=base.url, headers=base.headers, body=body)
         for name, body in odd.BODIES.items()
@@ -88,7 +88,7 @@ def operation_takes_any_body(service: Service, world: ServiceWorld) -> None:
 @check("ROBUST-01", cases=("media types", "headers", "queries"))
 def operation_takes_anything_around_its_body(service: Service, world: ServiceWorld, case: str) -> None:
     """With a good token, no Content-Type, header or query makes the operation fail."""
-    good, session = _good_call(service, world)
+    good, session = good_call(service, world)
     requests = variations(good, case)
 
     ask_all(service, "operation", requests if session is None else session.each_by_itself(requests))
@@ -100,7 +100,7 @@ def introduction_takes_anything_around_it(
 ) -> None:
     """No header or query causes a server error in the challenge or the metadata."""
     what, group = case
-    _works(service, world)
+    works(service, world)
     usual = service.metadata() if what == "metadata" else service.operate()
     require(usual).status(200 if what == "metadata" else 401)
 
@@ -110,7 +110,7 @@ def introduction_takes_anything_around_it(
 @check("ROBUST-01", needs=["examples"])
 def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: Draw) -> None:
     """A token with a generated header and claims gets an answer below 500."""
-    _works(service, world)
+    works(service, world)
     header, claims, signature = world.gateway.access_token(USERS[0]).split(".")
 
     def holds(parts: tuple[Any, Any]) -> None:
@@ -133,7 +133,7 @@ def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None
 
     A service that blocks its caller is given time to accept it again.
     """
-    _works(service, world)
+    works(service, world)
     bad = [service.request((("Authorization", value),)) for value in AUTHORIZATIONS.values()]
     flood = (bad * (FLOOD // len(bad) + 1))[:FLOOD]
 
@@ -149,23 +149,6 @@ def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None
     )
     if answered < FLOOD // 2:
         raise LeftOut(f"the service limited the flood, and answered {answered} of {FLOOD}")
-
-
-def _works(service: Service, world: ServiceWorld) -> None:
-    gateway = world.gateway
-    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
-
-
-def _good_call(service: Service, world: ServiceWorld) -> tuple[Request, ServiceSession | None]:
-    """The operation with a good token, which works; over MCP in a session, which servers require."""
-    gateway = world.gateway
-    _works(service, world)
-    token = gateway.access_token(USERS[0])
-    if service.operation.kind != "mcp":
-        return service.request((("Authorization", f"Bearer {token}"),)), None
-    session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USERS[0]))
-    return session.lone_call(token), session
 
 
 def _parts() -> SearchStrategy[tuple[Any, Any]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint, works
+from gateproof.conformance.checks.service._log import no_log_left_out, written
 from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
@@ -25,8 +24,6 @@ from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# How much later than the answer a line may appear in the log.
-LOGS_WITHIN_S, LOG_RESTS_S = 3.0, 0.5
 # Errors of the parties that repeat the credential that was sent to them.
 TROUBLE = {
     "redemption, 500": (Endpoint.REDEMPTION, 500),
@@ -183,7 +180,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 
 def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
     """The log contains no access token so far and none of these ID tokens; an empty log shows nothing."""
-    log = _written(world)
+    log = written(world)
     found = in_the_log(world.gateway.access_tokens(), log)
     found += leaks.CanarySet([leaks.canary("id_token", each) for each in id_tokens]).search(log)
 
@@ -193,17 +190,4 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
         expected="no gateway access token in plain text, and no ID token",
         got=", ".join(sorted({each.kind.replace("_", " ") for each in found})),
     )
-    if missing := world.missing_logs():
-        raise LeftOut("; ".join(missing))
-    if not log.strip():
-        raise LeftOut("the log stayed empty: what the service logs goes elsewhere, or nowhere")
-
-
-def _written(world: ServiceWorld) -> str:
-    """The log, once it exists and nothing more arrives: some services log a little after they answer."""
-    until, log, since = time.monotonic() + LOGS_WITHIN_S, world.log(), time.monotonic()
-    while (now := time.monotonic()) < until and (not log.strip() or now - since < LOG_RESTS_S):
-        time.sleep(0.1)
-        if (later := world.log()) != log:
-            log, since = later, time.monotonic()
-    return log
+    no_log_left_out(world, log)

@@ -126,6 +126,7 @@ class Install:
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
             "GATEPROOF_STATE_DIR": str(self.folder / "state"),
+            "TMPDIR": str(self.folder / "tmp"),
             "GATEPROOF_TLS_CERT_FILE": str(certificate),
             "GATEPROOF_TLS_KEY_FILE": str(key),
             "GATEPROOF_CALLBACK_URL": self.callback_url,

@@ -23,8 +23,10 @@ from gateproof.conformance.signin.addresses import resolve
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
-# An agent may open the browser before its callback listens: a real user takes longer to sign in.
-_LISTENS_WITHIN_S = 3.0
+# An agent may open the browser first and listen afterwards: a real user takes longer to sign in.
+_LISTENS_WITHIN_S = 12.0
+# The same once it has listened: it has stopped.
+_LISTENS_AGAIN_S = 3.0
 _CALLBACK_S = 10.0
 _MOST_HOPS = 3
 # Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
@@ -94,8 +96,10 @@ class Courier:
     def __init__(self, over: threading.Event) -> None:
         self._over = over
         self._sent_at: float | None = None
-        # True: the browser command returns now, although more deliveries follow.
+        # True: the browser command returns now, although more deliveries follow. An agent that listens only
+        # after its browser command has returned would otherwise wait for itself.
         self.returns_early = False
+        self._has_listened = False
         # The pages of the agent's callback, each with the Location that it redirected to.
         self.pages: list[bytes] = []
         self._trust = ssl.create_default_context()
@@ -136,12 +140,14 @@ class Courier:
     def _asked(self, url: str) -> tuple[int, str | None] | None:
         parts = urlsplit(url)
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        until = time.monotonic() + _LISTENS_WITHIN_S
+        until = time.monotonic() + (_LISTENS_AGAIN_S if self._has_listened else _LISTENS_WITHIN_S)
         while not self._over.is_set():
             trust, sent = self._trust if parts.scheme == "https" else None, False
             connection = _LocalConnection(parts, trust)
             self._sent_at = time.monotonic()
             try:
+                connection.connect()
+                self._has_listened = True
                 connection.request("GET", target, headers={"Accept": "text/html"})
                 sent = True
                 response = connection.getresponse()
@@ -149,6 +155,7 @@ class Courier:
                 self.pages.append(b"\n".join([(location or "").encode(), response.read(_MOST_OCTETS)]))
                 return response.status, location
             except ConnectionRefusedError:
+                self.returns_early = True
                 if time.monotonic() > until:
                     return None
                 self._over.wait(0.05)

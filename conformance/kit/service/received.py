@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gateproof.conformance.kit.gateway.received import LOGGED, Leak, Survey
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -17,6 +17,8 @@ MOST_OF_A_KIND = 20
 # Kinds of secrets that must not be in the log.
 LOGGED_TOKEN = "access_token"  # noqa: S105 - a kind of secret
 PROXY_SECRET, PROXY_ID = "proxy_client_secret", "proxy_client_id"
+# Credentials of the backend that must not be in the log either.
+BACKEND_SECRETS = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET)
 
 
 class ServiceReceived:
@@ -51,6 +53,10 @@ class ServiceReceived:
         canary_set = self._canary_set(kinds)
         return [leak for each in exchanges for leak in _found(canary_set, self._check, each)]
 
+    def search_for(self, *kinds: str) -> Callable[[str], list[leaks.Found]]:
+        """Searches a text for the secrets of these kinds so far, in any encoding."""
+        return self._canary_set(kinds).search
+
     def survey(self) -> Survey:
         """Searches all answers and the log, and returns the totals."""
         secrets = self.secrets()
@@ -65,7 +71,11 @@ class ServiceReceived:
             },
             redeemed=len(secrets[MERCHANT_TOKEN]),
             leaks=[
-                *(_logged(each) for each in in_the_log(issued, log)[:4]),
+                *(_logged(each.kind, each.how) for each in in_the_log(issued, log)[:4]),
+                *_a_few_of_each(
+                    _logged(kind_in_the_log(each.kind), each.how)
+                    for each in self.search_for(*BACKEND_SECRETS)(log)
+                ),
                 *_a_few_of_each(
                     leak for check, exchange in self._kept for leak in _found(canary_set, check, exchange)
                 ),
@@ -94,6 +104,11 @@ def in_the_log(tokens: Iterable[str], log: str) -> list[leaks.Found]:
     return [each for each in canary_set.search(log) if each.how in leaks.PLAIN]
 
 
+def kind_in_the_log(kind: str) -> str:
+    """The kind of a leak in the log: another one than that of a leak in an answer."""
+    return f"{kind}_in_the_log"
+
+
 def _a_few_of_each(found: Iterable[Leak]) -> list[Leak]:
     counted = Counter[str]()
     kept = []
@@ -104,14 +119,14 @@ def _a_few_of_each(found: Iterable[Leak]) -> list[Leak]:
     return kept
 
 
-def _logged(found: leaks.Found) -> Leak:
+def _logged(kind: str, how: str) -> Leak:
     return Leak(
-        kind=found.kind,
+        kind=kind,
         check="the whole run",
         step="log",
         party="log",
         part="log",
-        how=found.how,
+        how=how,
         status=None,
     )
 

@@ -20,8 +20,9 @@ from starlette.types import ASGIApp
 from gateproof.conformance.kit.authority import Authority, Certificate, is_for
 from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, bad_certificates
 from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
-from gateproof.conformance.targets.model import Address, ServiceTarget, World
+from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.application import application, base_routes, core_routes, merchant_routes
@@ -29,7 +30,7 @@ from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.journal import Journal
 from gateproof.fakes.gateway.keys import kept_key, new_key
 from gateproof.fakes.gateway.running import Loop
-from gateproof.fakes.gateway.script import Script
+from gateproof.fakes.gateway.script import HANG_S, Script
 from gateproof.fakes.listener import SwitchableListener
 from gateproof.fakes.serving import Listener, listen, server_tls
 
@@ -37,23 +38,10 @@ from gateproof.fakes.serving import Listener, listen, server_tls
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
-# Lifetime of the first Proxy tokens. A service that renews one minute early can use them, and a service that
-# relies on the lifetime alone can be waited for. It may request one before its first call.
+# Lifetime of the first Proxy tokens. A service that renews one minute early can use them, and their end can
+# be waited for. A service may request one before its first call.
 FIRST_PROXY_TOKENS_S = 90
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FirstDeath:
-    """How the service handled a Proxy token that became invalid early; `mended` if it recovered.
-
-    `waited`: it used the token until the end of its lifetime. `by_a_refusal`: it renewed only after a
-    refusal. `short`: none of its last tokens has a lifetime of an hour.
-    """
-
-    mended: bool = False
-    waited: bool = False
-    by_a_refusal: bool = False
-    short: bool = False
+HANGS_ON_S = 30.0
 
 
 @dataclass(kw_only=True, slots=True)
@@ -65,9 +53,9 @@ class ServiceState:
     for a new key.
     """
 
-    # It used an invalid Proxy token until the end of its lifetime: later ones get a short lifetime, too.
+    # It used a revoked Proxy token until the end of its lifetime: later ones get a short lifetime, too.
     goes_by_lifetime: bool = False
-    first_death: FirstDeath | None = None
+    saw_an_end: bool = False
     given_up: bool = False
     renews_far_ahead: bool = False
     # Proxy tokens requested by concurrent calls after a first request had failed.
@@ -98,6 +86,8 @@ class ServiceWorld:
     listeners: ServiceListeners
     log: Callable[[], str] = str
     missing_logs: Callable[[], Sequence[str]] = tuple
+    files: ServiceFiles | None = None
+    limits: Limits = field(default_factory=Limits)
     service_state: ServiceState = field(default_factory=ServiceState)
 
     def unseen_token(self, user: str, **changes: Any) -> str:
@@ -125,7 +115,10 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     algorithm = target.world.algorithm
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
-    gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
+    # Longer than the service may wait.
+    gateway.script.hang_s = max(HANG_S, (target.limits.longest_call_s or 0.0) + HANGS_ON_S)
+    if target.limits.proxy_token_cache_s is None:
+        gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
     routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
     apps = (
         [application(gateway.script, gateway.journal, *routes)]
@@ -146,6 +139,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         ca_file=ca_file,
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
+        limits=target.limits,
         listeners=ServiceListeners(
             loop=loop,
             listeners={

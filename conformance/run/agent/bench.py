@@ -146,6 +146,7 @@ class AgentBench(Bench):
         self._installs += 1
         folder = self._folder / f"install-{self._installs}"
         (folder / "state").mkdir(mode=0o700, parents=True)
+        (folder / "tmp").mkdir(mode=0o700)
         context = self.context
         world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
         stack.callback(world.close)

@@ -114,8 +114,10 @@ def embedded_service(
 ) -> ServiceTarget:
     """The program on a loopback port over https, its own as long as the stack lasts.
 
-    It learns its address from its environment.
+    It learns its address from its environment, and has a folder of its own.
     """
+    own = folder / "service"
+    own.mkdir(exist_ok=True)
     url = f"https://127.0.0.1:{kept_port(stack)}"
     return ServiceTarget(
         file=None,
@@ -124,7 +126,7 @@ def embedded_service(
         service_url=url,
         metadata_url=None,
         reach=Reach(ca_file=authority.ca_file),
-        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=folder, timeout_s=30.0),
+        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
         world=World(),
         limits=Limits(),

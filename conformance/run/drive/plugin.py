@@ -197,6 +197,12 @@ def races(bench: GatewayBench | ServiceBench, request: pytest.FixtureRequest) ->
     )
 
 
+@pytest.fixture
+def campaign(bench: Bench) -> Campaign | None:
+    """The campaign, if the run is one: a check may then wait for hours."""
+    return _campaign(bench)
+
+
 def _campaign(bench: Bench) -> Campaign | None:
     """The campaign; it forgets the exchanges of a passed turn, because there are thousands of turns."""
     campaign = bench.context.campaign

@@ -198,7 +198,12 @@ def launched(
     ready: Callable[[], bool],
     told: Mapping[str, str] | None = None,
 ) -> Running:
-    """Starts a program, with the CA file and `told` in its environment, and waits until it answers."""
+    """Starts a program, with the CA file and `told` in its environment, and waits until it answers.
+
+    It gets a folder of its own for temporary files, beside its output.
+    """
+    temporary = temporary_folder(output_file)
+    temporary.mkdir(exist_ok=True)
     variables = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
     answering = [*urls, *([spec.ready_url] if spec.ready_url else [])]
     running = launch(
@@ -206,9 +211,18 @@ def launched(
         output_file=output_file,
         ready=ready,
         addresses=sorted({_address(url) for url in answering}),
-        env_extra={**dict.fromkeys(variables, str(ca_file)), **(told or {})},
+        env_extra={
+            **dict.fromkeys(variables, str(ca_file)),
+            "TMPDIR": str(temporary),
+            **(told or {}),
+        },
     )
     return stack.enter_context(running)
+
+
+def temporary_folder(output_file: Path) -> Path:
+    """Where a launched target writes its temporary files."""
+    return output_file.with_suffix(".tmp").resolve()
 
 
 def resolved(user: model.User) -> User:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
@@ -11,11 +12,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, environment, kept_folder, set_up, settings
 from gateproof.conformance.run.context.embedded import Embedded, embedded_service
 from gateproof.conformance.run.context.service import ServiceContext
-from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, launched
+from gateproof.conformance.run.prepare.gateway import (
+    CannotRun,
+    Distrusted,
+    Prepared,
+    launched,
+    temporary_folder,
+)
 from gateproof.conformance.run.prepare.service_metadata import FoundMetadata, find_metadata
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.doubts import unreachable
@@ -27,6 +35,7 @@ from gateproof.conformance.wire.connections import DISTRUSTED
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.route import Place, origin
 
+_OUTPUT = "target.log"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 # An operator's service has its own credentials, which are not known here and cannot be redacted.
 _UNSHOWN = "its output may contain credentials and is not shown: let its command write it to a file"
@@ -65,13 +74,19 @@ def prepare_service(
         world = set_up(target, authority, stack)
     except (OSError, ValueError) as problem:
         raise CannotRun(f"the world around the service cannot be opened: {problem}") from problem
+    begun = time.time()
     running = _started(target, world, authority, folder, stack)
     introduction, distrust = _introduced(target, world)
     target = replace(target, metadata_url=introduction.metadata_url)
     offered, missing = _capabilities(target, world, running)
     context = ServiceContext(
         target=target,
-        world=replace(world, log=_log(target, running), missing_logs=partial(_missing, target, running)),
+        world=replace(
+            world,
+            log=_log(target, running),
+            missing_logs=partial(_missing, target, running),
+            files=_files(target, folder, begun),
+        ),
         capabilities=offered,
         missing=missing,
         seed=seed,
@@ -137,7 +152,7 @@ def _started(
     try:
         return launched(
             target.launch,
-            folder / "target.log",
+            folder / _OUTPUT,
             stack,
             ca_file=world.ca_file,
             urls=[target.service_url],
@@ -182,6 +197,19 @@ def _introduced(target: ServiceTarget, world: ServiceWorld) -> tuple[FoundMetada
         given = "; a launched service is given one at GATEPROOF_TLS_CERT_FILE" if target.launch else ""
         return found, text + given
     raise NotReached(text, {} if target.launch is not None else settings(world, target))
+
+
+def _files(target: ServiceTarget, folder: Path, since: float) -> ServiceFiles | None:
+    """Where a launched service may write; log files, and what the run itself writes, are ignored."""
+    if target.launch is None:
+        return None
+    temporary = temporary_folder(folder / _OUTPUT)
+    logs = {file.resolve() for file in target.logs.files}
+    return ServiceFiles(
+        folders=(temporary, target.launch.cwd.resolve()),
+        since=since,
+        ignored=frozenset({folder.resolve(), *logs} - {target.launch.cwd.resolve()}),
+    )
 
 
 def _log(target: ServiceTarget, running: Running | None) -> Callable[[], str]:

@@ -21,7 +21,7 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.reports.redaction import Redactor
 
 # A service in trouble is given longer than a request: how long it takes is what a rule is about.
-_PATIENCE_S = SERVICE_ANSWER_S + 3.0
+_MOMENT_S = 3.0
 
 
 class ServiceBench(SendingBench):
@@ -36,9 +36,10 @@ class ServiceBench(SendingBench):
         self._sessions = OpenSessions(context.world)
         target = context.target
         usual_s = target.limits.request_timeout_s
+        longest_s = (target.limits.longest_call_s or SERVICE_ANSWER_S) + _MOMENT_S
         place = (replace(service_place(target), pace=context.pace),)
         self._wire = Wire(place, timeout_s=usual_s, record=self._record)
-        self._patient = Wire(place, timeout_s=max(usual_s, _PATIENCE_S), record=self._record)
+        self._patient = Wire(place, timeout_s=max(usual_s, longest_s), record=self._record)
         self._keyring = Keyring()
         self.service = self._fresh()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.reference.agent.policy import operation
@@ -15,14 +16,19 @@ from gateproof.reference.defects.agent.stored_state import marker
 NO_END = 1_000_000
 
 
-def until_it_works(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
-    """A token that is refused is tried again and again."""
-    answer = operation.operate(settings, ask, authorization)
-    tries = 0
-    while authorization and answer.status == 401 and tries < NO_END:
+def tried_again(times: int, *, pause_s: float = 0.0) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+    """A token that is refused is tried again so often."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
-        tries += 1
-    return answer
+        tries = 0
+        while authorization and answer.status == 401 and tries < times:
+            time.sleep(pause_s)
+            answer = operation.operate(settings, ask, authorization)
+            tries += 1
+        return answer
+
+    return operate
 
 
 def given_up(only_where_kept: bool) -> dict[str, Any]:
@@ -56,7 +62,16 @@ DEFECTS = (
     defect("failure-is-success (AGENT-15): The exit code of a failure is 0.", exit_code_of_failure=0),
     defect(
         "refused-token-tried-without-end (AGENT-15 AGENT-09 AGENT-11): A refused token is tried without end.",
-        operate=until_it_works,
+        operate=tried_again(NO_END),
+    ),
+    defect(
+        "refused-token-tried-twenty-five-times (AGENT-15): A refused token is tried twenty-five times.",
+        operate=tried_again(24),
+    ),
+    defect(
+        "refused-token-tried-in-pauses (AGENT-15 AGENT-09 AGENT-11): A refused token is tried every half "
+        "second, without end.",
+        operate=tried_again(NO_END, pause_s=0.5),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): A service that refused its fresh tokens once is not asked again.",

@@ -300,8 +300,8 @@ DEFECTS = (
         **logging(refused_token),
     ),
     defect(
-        "failing-requests-logged (SECRET-05): The log has the headers of every request to the gateway that "
-        "failed.",
+        "failing-requests-logged (SECRET-05 SECRET-08): The log has the headers of every request to the "
+        "gateway that failed.",
         **logging(failing_request),
     ),
 )

@@ -13,6 +13,7 @@ from gateproof.reference.agent.browser import open_browser
 from gateproof.reference.variants.variant import variant
 
 _SLOW_S = 0.8
+_POLL_S = 0.02
 # Longer than a user waits who would have to type.
 _LOOKED_AT_S = 1.7
 _SECRET = {"state", "code_challenge"}
@@ -25,6 +26,15 @@ def _printed(_command: str | None, url: str, say: Callable[[str], None]) -> Call
 def _printed_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
     say(f'if no browser opens, go to "{url}".')
     return open_browser(command, url, say)
+
+
+def _opened_first(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
+    """The browser command is waited for, as by `subprocess.run`; a moment later the agent listens."""
+    done = open_browser(command, url, say)
+    while command is not None and not done():
+        time.sleep(_POLL_S)
+    time.sleep(_SLOW_S)
+    return lambda: False
 
 
 def _masked(url: str, mask: str) -> str:
@@ -92,6 +102,11 @@ VARIANTS = (
         open_browser=_printed_and_logged,
     ),
     variant("address-printed-in-a-prompt: the address is in a prompt", open_browser=_without_end_of_line),
+    variant(
+        "browser-first: it waits for the browser command, and listens for the redirect afterwards",
+        open_browser=_opened_first,
+        listens_first=False,
+    ),
     variant("address-printed-and-opened: it does both", open_browser=_printed_and_opened),
     variant("address-logged-and-opened: it logs the address cut down", open_browser=_logged_and_opened),
     variant("talks-a-lot: it prints what it does", told=_talks),

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import itertools
 import json
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
 
 from gateproof.reference.defects.service.cached_users import readied
+from gateproof.reference.defects.service.proxy_token_lifetime import dropped_at, for_fifty_minutes
 from gateproof.reference.defects.service.users import by_user, until_it_expires
 from gateproof.reference.service.policy import proxy, redemption, validation
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
 from gateproof.reference.service.settings import Settings
-from gateproof.reference.service.upstream import Patience
+from gateproof.reference.service.upstream import Patience, worth_another_try
 from gateproof.reference.service.wire import Answer, Outgoing
 from gateproof.reference.variants.variant import variant
 
@@ -113,6 +116,30 @@ def _of_its_own_project(facts: ClaimFacts) -> bool:
     return ext["project_id"] == facts.settings.project_id and str(ext.get("acr")).endswith(":al2")
 
 
+def _hinting(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
+    token = proxy.proxy_token_kept(document, now)
+    if token is not None:
+        hint = f"{token.value[:8]}..., sha256 {hashlib.sha256(token.value.encode()).hexdigest()}"
+        Path("proxy-token.txt").write_text(hint, encoding="utf-8")
+        print(f"proxy token {hint}", flush=True)
+    return token
+
+
+def _dropped_at_a_failure() -> dict[str, Any]:
+    failures: list[int] = []
+
+    def again(answer: Answer | None) -> bool:
+        failures.extend([answer.status] if answer is not None and answer.status >= 500 else [])
+        return worth_another_try(answer)
+
+    def due(token: proxy.ProxyToken, now: float) -> bool:
+        failed = bool(failures)
+        failures.clear()
+        return failed or proxy.is_due(token, now)
+
+    return {"worth_another_try": again, "proxy_token_is_due": due}
+
+
 VARIANTS = (
     variant(
         "proxy-token-for-40-seconds: the Proxy token is kept for 40 seconds, whatever its lifetime",
@@ -135,6 +162,21 @@ VARIANTS = (
         "before it ends, and a refused one is used until then",
         proxy_token_kept=_well_ahead,
         mends=lambda _answer: False,
+    ),
+    variant(
+        "proxy-token-dropped-when-refused: the Proxy token is kept for fifty minutes, a call on which it is "
+        "refused fails, and the next one gets another",
+        proxy_token_kept=for_fifty_minutes,
+        **dropped_at(401),
+    ),
+    variant(
+        "proxy-token-dropped-at-a-failure: a redemption that the gateway fails at costs the Proxy token",
+        **_dropped_at_a_failure(),
+    ),
+    variant(
+        "hints-of-tokens-in-files: a file says by a hash and a few characters which Proxy token is in use, "
+        "and the log does",
+        proxy_token_kept=_hinting,
     ),
     variant(
         "four-workers: four workers have a Proxy token each",

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import httpx
 
 from gateproof.reference.defects.service.cached_users import readied
-from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.defects.service.proxy_token_lifetime import for_fifty_minutes
+from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.upstream import Patience, transport
@@ -136,16 +136,11 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
     return found
 
 
-def _for_fifty_minutes(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
-    token = proxy.proxy_token_kept(document, now)
-    return replace(token, renew_at=now + 3000) if token is not None else None
-
-
 VARIANTS = (
     variant(
         "refused-proxy-token-replaced-seldom: the Proxy token is kept for fifty minutes, and a refused one "
         "replaced once in five minutes at most",
-        proxy_token_kept=_for_fifty_minutes,
+        proxy_token_kept=for_fifty_minutes,
         may_force=lambda since_last_s: since_last_s >= 300,
         # Who does not mend a refusal at all has to go by the lifetime.
         mends=redemption.may_be_the_proxy_token,

@@ -39,6 +39,19 @@ def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIAp
     return meddling(told)
 
 
+def _not_for_strangers(asked: Asked, answered: Answered) -> Answered:
+    """In a session, a request without a token and without a message is for nobody, whatever it is told."""
+    if SESSION not in asked.headers or "authorization" in asked.headers:
+        return answered
+    match asked.method:
+        case "GET":
+            return Answered(status=405, headers=(("allow", "POST"),), body=b"")
+        case "DELETE":
+            return Answered(status=202, headers=(), body=b"")
+        case _:
+            return answered
+
+
 def _room_for_some() -> Callable[[Asked, Answered], Answered]:
     sessions: set[str] = set()
 
@@ -169,6 +182,11 @@ VARIANTS = (
     mcp_variant(
         "sessions-not-to-be-ended: Sessions end by themselves: who asks for it gets 405",
         around=_changing(_not_to_be_ended),
+    ),
+    mcp_variant(
+        "strangers-told-nothing-of-a-session: In a session, who has no token gets 405 for a stream and 202 "
+        "for its end, and neither happens",
+        around=_changing(_not_for_strangers),
     ),
     mcp_variant(
         "answers-in-json: The answer to a call is JSON and no stream",

@@ -94,6 +94,30 @@ def test_redirect_is_taken_by_whoever_reads_it_on_this_machine(name: str, said: 
     assert f"Host: {name.lower()}:{port}".encode() in came[0]
 
 
+def test_redirect_waits_for_who_listens_late() -> None:
+    with socket.socket() as late:
+        late.bind(("127.0.0.1", 0))
+        port, came, courier = late.getsockname()[1], list[bytes](), Courier(threading.Event())
+
+        def take() -> None:
+            courier.wait(5.0, lambda: courier.returns_early)
+            # The browser command returns meanwhile, and the agent listens a while later.
+            courier.wait(4.0)
+            late.listen()
+            connection, _ = late.accept()
+            with connection:
+                came.append(connection.recv(4096))
+                connection.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        assert courier.bring(f"http://127.0.0.1:{port}/callback?code=c") == 204
+        thread.join(10.0)
+
+    assert courier.returns_early
+    assert came[0].startswith(b"GET /callback?code=c ")
+
+
 def test_redirect_that_no_handshake_was_made_for_is_taken_by_nobody() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

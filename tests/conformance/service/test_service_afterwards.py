@@ -30,8 +30,6 @@ def test_proxy_token_of_a_short_life_is_a_matter_of_its_own_rule(
 ) -> None:
     for module in (world, back_cache):
         monkeypatch.setattr(module, "FIRST_PROXY_TOKENS_S", 1)
-    # This service has no breaker that could be open.
-    monkeypatch.setattr(back_cache, "SERVICE_BREAKER_S", 1)
 
     found = verdicts("proxy-token-for-ever", tmp_path, *only)
 

@@ -1,0 +1,29 @@
+"""The service's log, once everything has arrived in it."""
+
+from __future__ import annotations
+
+import time
+
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.claims import LeftOut
+
+# How much later than the answer a line may appear in the log.
+LOGS_WITHIN_S, LOG_RESTS_S = 3.0, 0.5
+
+
+def written(world: ServiceWorld) -> str:
+    """The log, once it exists and nothing more arrives: some services log a little after they answer."""
+    until, log, since = time.monotonic() + LOGS_WITHIN_S, world.log(), time.monotonic()
+    while (now := time.monotonic()) < until and (not log.strip() or now - since < LOG_RESTS_S):
+        time.sleep(0.1)
+        if (later := world.log()) != log:
+            log, since = later, time.monotonic()
+    return log
+
+
+def no_log_left_out(world: ServiceWorld, log: str) -> None:
+    """Leaves the part out if a log could not be read; an empty log shows nothing either."""
+    if missing := world.missing_logs():
+        raise LeftOut("; ".join(missing))
+    if not log.strip():
+        raise LeftOut("the log stayed empty: what the service logs goes elsewhere, or nowhere")

@@ -1,0 +1,65 @@
+"""The operation after the gateway or the merchant failed many callers, or answered in drops."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.service._failing_parties import USER, fault, recovers, works
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import count_fault, observe, require
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+# More calls than the small pools and queues of a service hold.
+CROWD, AT_ONCE = 32, 8
+CROWDED = {
+    "redemption": Endpoint.REDEMPTION,
+    "merchant API": Endpoint.MERCHANT_API,
+}
+# So that the calls are under way at the same time.
+DELAY_S = 0.3
+# Longer than the answer takes that comes one byte at a time.
+DRIPS_S = 30.0
+
+
+@check("ROBUST-02", needs=["faults"], cases=CROWDED)
+def operation_works_after_a_crowd_met_a_failure(
+    service: Service, world: ServiceWorld, case: Endpoint
+) -> None:
+    """The operation works after a crowd of users called while a party answered 500."""
+    gateway = world.gateway
+    works(service, world)
+    mark = gateway.journal.mark()
+    gateway.script.always(case, Answer(status=500, delay_s=DELAY_S))
+    service.serve_all_once([world.unseen_token(USER) for _ in range(CROWD)], at_once=AT_ONCE)
+    gateway.script.clear()
+
+    count_fault(fault(case, "500 to a crowd"), _met(world, mark, case))
+    recovers(service, world)
+
+
+@check("ROBUST-02", needs=["faults"], cases=CROWDED)
+def operation_works_after_an_answer_in_drops(service: Service, world: ServiceWorld, case: Endpoint) -> None:
+    """The operation works after a party's answer came one byte at a time; how long that took is recorded."""
+    gateway = world.gateway
+    works(service, world)
+    mark = gateway.journal.mark()
+    gateway.script.always(case, Answer(drips_s=DRIPS_S))
+    answer = service.serve_once(world.unseen_token(USER))
+    gateway.script.clear()
+
+    count_fault(fault(case, "200 one byte at a time"), _met(world, mark, case))
+    held = answer.answer.elapsed_s if answer.answer is not None else None
+    observe(
+        held_for_s="no answer" if held is None else round(held, 1),
+        served=service.brings(answer, gateway.orders_of(USER)),
+    )
+    recovers(service, world)
+
+
+def _met(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:
+    """How many calls of the endpoint there were since then: at least one."""
+    met = len(world.gateway.journal.since(mark, endpoint))
+    require.that(
+        met > 0, "operations of users who are new", expected=f"a call of the {endpoint.value}", got="none"
+    )
+    return met

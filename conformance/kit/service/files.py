@@ -1,0 +1,68 @@
+"""The files that a launched service writes below its folder and its folder for temporary files."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+# File systems with coarse times; the clock of a file system may also be a moment behind.
+_COARSE_S = 2.0
+_PIECE = 1024 * 1024
+# Two pieces share this much, so that a value at the border is in one of them.
+_SHARED = 4096
+_MOST_OCTETS = 64 * 1024 * 1024
+
+
+class TooManyFiles(Exception):
+    """The folders hold more than can be looked through in the given time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceFiles:
+    """Where a launched service may write, and since when; `ignored` are files and folders of others."""
+
+    folders: tuple[Path, ...]
+    since: float
+    ignored: frozenset[Path] = frozenset()
+
+    def written(self, within_s: float) -> Iterator[Path]:
+        """The regular files that were written since the launch; TooManyFiles if the time is over."""
+        until = time.monotonic() + within_s
+        seen: set[tuple[int, int]] = set()
+        for folder in self.folders:
+            yield from self._below(folder, until, seen)
+
+    def _below(self, folder: Path, until: float, seen: set[tuple[int, int]]) -> Iterator[Path]:
+        with suppress(OSError):
+            device = folder.stat().st_dev
+            for where, names, files in os.walk(folder):
+                place = Path(where)
+                names[:] = [name for name in names if place / name not in self.ignored]
+                if time.monotonic() > until:
+                    raise TooManyFiles
+                for name in files:
+                    path = place / name
+                    with suppress(OSError):
+                        found = path.lstat()
+                        if self._counts(path, found, device) and (found.st_dev, found.st_ino) not in seen:
+                            seen.add((found.st_dev, found.st_ino))
+                            yield path
+
+    def _counts(self, path: Path, found: os.stat_result, device: int) -> bool:
+        late = max(found.st_mtime, found.st_ctime) >= self.since - _COARSE_S
+        return stat.S_ISREG(found.st_mode) and found.st_dev == device and late and path not in self.ignored
+
+
+def pieces_of(file: Path) -> Iterator[str]:
+    """The content as text, in pieces; nothing if the file has gone."""
+    with suppress(OSError), file.open("rb") as opened:
+        read, kept = 0, b""
+        while read < _MOST_OCTETS and (octets := opened.read(_PIECE)):
+            read += len(octets)
+            yield (kept + octets).decode("utf-8", "replace")
+            kept = octets[-_SHARED:]

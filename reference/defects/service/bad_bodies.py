@@ -1,0 +1,45 @@
+"""Services whose error for a body that makes no sense says more than it should."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+
+
+def with_the_client(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """What the parser says of a body, with the context of the request in it."""
+    if asked.path not in ("/orders", "/mcp") or not asked.body or answered.status not in (200, 400):
+        return answered
+    try:
+        json.loads(asked.body)
+    except (ValueError, RecursionError) as error:
+        client = f"{backend.settings.proxy_client_id}:{backend.settings.proxy_client_secret}"
+        said = {"error": str(error)[:80], "context": client}
+        return replace(answered, status=400, body=json.dumps(said).encode())
+    return answered
+
+
+def with_the_id(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """An array where an object is expected."""
+    if asked.path == "/orders" and asked.body.startswith(b"["):
+        named = answered.with_header("x-tenant", backend.settings.proxy_client_id)
+        return replace(named, status=400, body=b'{"error": "an object is expected"}')
+    return answered
+
+
+DEFECTS = (
+    defect(
+        "proxy-client-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is no JSON quotes "
+        "the Proxy client's ID and secret.",
+        around=meddling(with_the_client),
+    ),
+    defect(
+        "proxy-clients-id-in-the-error-for-a-bad-body (SECRET-04): The error for an array in place of an "
+        "object names the Proxy client's ID in a header.",
+        around=meddling(with_the_id),
+    ),
+)
