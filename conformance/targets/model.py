@@ -159,13 +159,13 @@ class Operation:
 class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
-    `algorithm` is that of the gateway's keys, `scopes` those of the Resource; both also apply without the
-    other settings.
+    `algorithm` of the gateway's keys is by default the one that the service takes. `scopes` are those of
+    the Resource. Both also apply without the others.
     """
 
     listen: Address | None = None
     public_url: str | None = None
-    algorithm: str = "ES256"
+    algorithm: str | None = None
     proxy_client_id: str | None = None
     proxy_client_secret: Secret | None = None
     resource_id: str | None = None

@@ -15,6 +15,8 @@ from itertools import count
 from typing import Any
 from urllib.parse import unquote
 
+import jwt
+
 from gateproof.fakes.gateway import proxy_tokens
 from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.keys import SigningKey, key_set, new_key, signed
@@ -145,6 +147,12 @@ class ScriptedGateway:
         removed = key or self.core_key
         self.core_keys = [each for each in self.core_keys if each is not removed]
 
+    def keep_core_keys(self, *kept: SigningKey) -> None:
+        """Only these keys stay in the set. The Resource's key gets their algorithm, if it has another."""
+        self.core_keys = list(kept)
+        if self.resource_key.algorithm != self.algorithm:
+            self.resource_key = new_key(self.algorithm)
+
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
         """The claims of a good access token, with these changes; None removes a claim."""
         now = int(time.time())
@@ -180,6 +188,13 @@ class ScriptedGateway:
         token = self._redeemed_later(key, user, changes)
         self._issued.append(token)
         return token
+
+    def same_under(self, key: SigningKey, token: str) -> str:
+        """The same claims, signed with this key."""
+        again = signed(jwt.decode(token, options={"verify_signature": False}), key)
+        self._redeemable[again] = self._redeemable[token]
+        self._issued.append(again)
+        return again
 
     def astray_token(self, user: str, **changes: Any) -> str:
         """A good access token that will be sent in an unusual place.

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gateproof.conformance.kit.service.algorithms import Algorithms
 from gateproof.conformance.kit.service.challenge import Challenge, challenges
 from gateproof.conformance.kit.service.retry_after import waited_out
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -28,7 +29,7 @@ class Service:
     """One operation and one metadata document; every answer is kept.
 
     The `patient` wire has a longer timeout. `first_metadata` is the metadata answer from before any other
-    request.
+    request. `algorithms` settles the signature algorithm with the first good token.
     """
 
     service_url: str
@@ -38,6 +39,7 @@ class Service:
     patient: Wire
     keyring: Keyring
     first_metadata: Exchange | None = None
+    algorithms: Algorithms | None = None
 
     def metadata(self) -> Exchange:
         """The protected resource metadata document."""
@@ -62,13 +64,19 @@ class Service:
 
     def serve(self, token: str, headers: Headers = ()) -> Exchange:
         """Calls the operation with this gateway access token."""
-        self.keyring.add(Secret("access_token", token))
-        return self.operate(f"Bearer {token}", headers=headers)
+        return self._served(token, lambda bearer: self.operate(bearer, headers=headers))
 
     def serve_once(self, token: str) -> Exchange:
         """Calls the operation with this gateway access token; see `operate_once`."""
-        self.keyring.add(Secret("access_token", token))
-        return self.operate_once(f"Bearer {token}")
+        return self._served(token, self.operate_once)
+
+    def _served(self, token: str, operate: Callable[[str], Exchange]) -> Exchange:
+        def send(one: str) -> Exchange:
+            self.keyring.add(Secret("access_token", one))
+            return operate(f"Bearer {one}")
+
+        answer = send(token)
+        return answer if self.algorithms is None else self.algorithms.settle(token, answer, send)
 
     def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
         """Calls the operation with each of these tokens, several at a time; answers in the same order."""

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from gateproof.conformance.kit.authority import Authority, Certificate, is_for
 from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, bad_certificates
 from gateproof.conformance.kit.ports import kept_port
+from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
 from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
@@ -89,6 +90,7 @@ class ServiceWorld:
     files: ServiceFiles | None = None
     limits: Limits = field(default_factory=Limits)
     service_state: ServiceState = field(default_factory=ServiceState)
+    algorithms: Algorithms | None = None
 
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A valid token of the user with a subject that is new to the service.
@@ -112,7 +114,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     scheme = "https" if secure else "http"
     addresses, ports = _addresses(target.world, scheme, stack)
     kept = kept_folder(target)
-    algorithm = target.world.algorithm
+    algorithm = target.world.algorithm or USUAL
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
     gateway = ScriptedGateway(addresses, _setup(target.world), core_key=core_key)
     # Longer than the service may wait.
@@ -133,6 +135,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     thief_scheme = "https" if own_tls is not None else "http"
     return ServiceWorld(
         gateway=gateway,
+        algorithms=Algorithms(gateway, told=target.world.algorithm is not None),
         thief=thief,
         thief_url=f"{thief_scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
         thief_in_reach=_is_loopback(urlsplit(addresses.base_url).hostname or ""),

@@ -128,7 +128,8 @@ def embedded_service(
         reach=Reach(ca_file=authority.ca_file),
         launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
-        world=World(),
+        # RSA keys take longer to make, and a proof needs thousands.
+        world=World(algorithm="ES256"),
         limits=Limits(),
         logs=Logs(),
     )

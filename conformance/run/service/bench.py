@@ -93,4 +93,5 @@ class ServiceBench(SendingBench):
             patient=self._patient,
             keyring=self._keyring,
             first_metadata=self.context.first_metadata,
+            algorithms=self.world.algorithms,
         )

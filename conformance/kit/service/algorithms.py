@@ -1,0 +1,55 @@
+"""Finds out which signature algorithm a service takes, if the target file does not say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+
+from gateproof.conformance.suite.time_limits import KEY_FOUND_S
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.gateway import ScriptedGateway
+
+# RS256 comes first: many JWT libraries take nothing else unless told.
+USUAL = "RS256"
+_OTHERS = ("ES256", "PS256", "EdDSA")
+_PAUSE_S = 2.0
+
+
+class Algorithms:
+    """Once a service has taken a good token, its algorithm stays for the rest of the run.
+
+    If it refuses the first good token, keys of the other algorithms are added to the core key set, and the
+    token is sent under each of them. A service may need a while to fetch the key set again.
+    """
+
+    def __init__(self, gateway: ScriptedGateway, *, told: bool) -> None:
+        self._gateway = gateway
+        self._open = not told
+        self._lock = Lock()
+
+    def settle(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
+        """The answer to this token, or to the first one like it that the service takes."""
+        if not self._open:
+            return answer
+        with self._lock:
+            if answer.status != 401 or not self._open:
+                self._open = False
+                return answer
+            self._open = False
+            return self._tried(token, answer, send)
+
+    def _tried(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
+        gateway = self._gateway
+        first = gateway.core_key
+        others = [gateway.add_core_key(algorithm) for algorithm in _OTHERS]
+        deadline = time.monotonic() + KEY_FOUND_S
+        while time.monotonic() < deadline:
+            for key in others:
+                taken = send(gateway.same_under(key, token))
+                if taken.status != 401:
+                    gateway.keep_core_keys(key)
+                    return taken
+            time.sleep(_PAUSE_S)
+        gateway.keep_core_keys(first)
+        return answer
