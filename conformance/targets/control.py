@@ -23,6 +23,7 @@ LONGEST_ANSWER = 1024 * 1024
 # The log since the last call may cover a run of thousands of requests.
 LONGEST_LOG = 64 * 1024 * 1024
 _UNSUPPORTED_EXIT = 64
+_REFUSED_EXIT = 65
 
 
 class ControlFailed(Exception):
@@ -32,6 +33,14 @@ class ControlFailed(Exception):
         self.action = action
         self.what = what
         super().__init__(f"control action {action}: {what}")
+
+
+class Refused(ControlFailed):
+    """The target does not take these arguments of a control action, and says why."""
+
+    def __init__(self, action: str, why: str) -> None:
+        super().__init__(action, f"the target refused: {why}")
+        self.why = why
 
 
 class Unsupported(Exception):
@@ -103,6 +112,8 @@ class HttpControl:
             raise Unsupported(action)
         kind = answer.headers.get("Content-Type", "no content type").partition(";")[0][:60]
         what = f"status {answer.status_code}, {kind}, {len(body)} bytes"
+        if answer.status_code == 422:
+            raise Refused(action, _why(_json_object(action, bytes(body), what)))
         if answer.status_code in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status_code != 200:
@@ -131,6 +142,8 @@ class CommandControl:
         if done.exit_code == _UNSUPPORTED_EXIT:
             raise Unsupported(action)
         what = f"{exit_text(done.exit_code)}, {len(done.stdout)} bytes on stdout"
+        if done.exit_code == _REFUSED_EXIT:
+            raise Refused(action, _why(_json_object(action, done.stdout, what)))
         if done.exit_code != 0:
             raise ControlFailed(action, what)
         return _json_object(action, done.stdout, what)
@@ -138,6 +151,11 @@ class CommandControl:
 
 def _longest(action: str) -> int:
     return LONGEST_LOG if action == "logs" else LONGEST_ANSWER
+
+
+def _why(answer: dict[str, Any]) -> str:
+    why = answer.get("refused")
+    return why[:200] if isinstance(why, str) and why else "no reason given"
 
 
 def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Wire:
         self._connections.close()
 
     @contextmanager
-    def also(self, url: str, *, ca_file: str) -> Iterator[None]:
+    def also(self, url: str, *, ca_file: str | None) -> Iterator[None]:
         """Allows requests to one more of the harness's own fakes during the block."""
         before = self._places
         self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file))

@@ -83,6 +83,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
     oauth = "/.well-known/oauth-authorization-server"
     discovery = metadata.discovery(gateway)
     own = f"{prefix}/{{resource_id}}"
+    callbacks = f"{prefix if gateway.policies.one_callback else own}/sign-in/callback"
     return [
         Route(f"{prefix}/api/register", registration.register(gateway), methods=["POST"]),
         Route(f"{prefix}/api/credentials/token", redeem(gateway), methods=["POST"]),
@@ -92,7 +93,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
         Route(f"{well_known}{own}", discovery, methods=["GET"]),
         Route(f"{own}/jwks", metadata.resource_key_set(gateway), methods=["GET"]),
         Route(f"{own}/oauth2/auth", authorize(gateway), methods=["GET"]),
-        Route(f"{own}/sign-in/callback", sign_in.callback(gateway), methods=["GET"]),
+        Route(callbacks, sign_in.callback(gateway), methods=["GET"]),
         Route(f"{own}/sign-in/decision", sign_in.decision(gateway), methods=["POST"]),
     ]
 

@@ -76,10 +76,14 @@ class Merchants:
 
     async def described(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
         """The discovery document of an issuer; None if there is none, or it has another issuer."""
+        document = await self.document_of(issuer, ca_file)
+        return document if document is not None and document.get("issuer") == issuer else None
+
+    async def document_of(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
+        """The discovery document at the place of this issuer, whomever it names."""
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         answer = await self._request(ca_file, "GET", url, None)
-        document = answer.document if answer.status == 200 else None
-        return document if document is not None and document.get("issuer") == issuer else None
+        return answer.document if answer.status == 200 else None
 
     def trust(self, ca_file: str | None) -> None:
         """Loads a CA file now, to detect a wrong file at once."""

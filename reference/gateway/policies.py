@@ -32,6 +32,7 @@ from gateproof.reference.gateway.records import (
     Code,
     Decision,
     Grant,
+    MerchantPlace,
     Person,
     Project,
     ProxyClient,
@@ -130,6 +131,9 @@ class Policies:
     session_of: Callable[[Resource], str] = sign_in.session_of
     session_keys: Callable[[str, str, bool], tuple[str, ...]] = sign_in.session_keys
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
+    # Whether all Resources share one callback; else each has its own.
+    one_callback: bool = False
+    answering: Callable[[Resource, str, Iterable[Resource]], MerchantPlace | None] = sign_in.answering
     unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.nobody
     # What is made of userinfo, with the user of the ID token if that is valid. None: it is not asked for.
     named_by_userinfo: Callable[[Person | None, JsonObject, float], Person | None] | None = None

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Protocol
 
+from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
-from gateproof.conformance.targets.control import ControlFailed, ControlPlane
+from gateproof.conformance.targets.control import ControlFailed, ControlPlane, Refused
 from gateproof.fakes.merchant.admin import MerchantAdmin
 
 SCOPES = ("orders:read",)
@@ -54,6 +55,12 @@ class ProjectPool(Protocol):
         """A new Resource with this indicator, in the home Project or in the given one.
 
         A token endpoint replaces the one that the merchant announces.
+        """
+
+    def project_at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
+        """A Project with a Resource at this merchant, where the gateway has this client ID.
+
+        The Project is new, or it is the one that is to have this Resource beside its others.
         """
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
@@ -108,13 +115,8 @@ class ControlledProjects:
         return self.new("approve")
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
-        project_id = actions.create_project(
-            self._control, f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
-        )
-        self._made.append(project_id)
-        resource = self._create(
-            project_id, f"https://api.merchant.example/v1/{self._run_id}-{secrets.token_hex(6)}"
-        )
+        project_id = self._new_id(agent_policy)
+        resource = self._create(project_id, self._indicator())
         return Project(id=project_id, resource=resource, proxy_client=self._client_in(project_id))
 
     def holding(self) -> Resource:
@@ -148,6 +150,15 @@ class ControlledProjects:
             # The target may refuse an odd indicator when it is configured; then the rule cannot be tested.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
 
+    def project_at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
+        project_id = beside.id if beside is not None else self._new_id("approve")
+        try:
+            resource = self._create(project_id, self._indicator(), site=site, client_id=client_id)
+        except Refused as refusal:
+            raise LeftOut(f"the target takes no Resource at another merchant: {refusal.why}") from refusal
+        proxy_client = beside.proxy_client if beside is not None else self._client_in(project_id)
+        return Project(id=project_id, resource=resource, proxy_client=proxy_client)
+
     def proxy_client_beside(self, project: Project) -> ProxyClient:
         return self._client_in(project.id)
 
@@ -175,22 +186,37 @@ class ControlledProjects:
                 actions.delete_project(self._control, project_id)
         self._made.clear()
 
+    def _new_id(self, agent_policy: model.AgentPolicy | None) -> str:
+        project_id = actions.create_project(
+            self._control, f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
+        )
+        self._made.append(project_id)
+        return project_id
+
+    def _indicator(self) -> str:
+        return f"https://api.merchant.example/v1/{self._run_id}-{secrets.token_hex(6)}"
+
     def _create(
         self,
         project_id: str,
         indicator: str,
         scopes: tuple[str, ...] = SCOPES,
         token_endpoint: str | None = None,
+        *,
+        site: MerchantSite | None = None,
+        client_id: str | None = None,
     ) -> Resource:
-        client_id = f"gateway-{secrets.token_hex(8)}"
-        self._merchant.register_client(client_id, indicator=indicator, token_endpoint=token_endpoint)
-        merchant = {**self._endpoints, "client_id": client_id, "ca_file": self._ca_file}
+        client_id = client_id or f"gateway-{secrets.token_hex(8)}"
+        admin = site.admin if site is not None else self._merchant
+        endpoints = site.endpoints if site is not None else self._endpoints
+        admin.register_client(client_id, indicator=indicator, token_endpoint=token_endpoint)
+        merchant = {**endpoints, "client_id": client_id, "ca_file": self._ca_file}
         if token_endpoint is not None:
             merchant["token_endpoint"] = token_endpoint
         resource_id, jwks_uri = actions.create_resource(
             self._control, project_id, indicator=indicator, scopes=scopes, merchant=merchant
         )
-        self._merchant.set_jwks_uri(client_id, jwks_uri)
+        admin.set_jwks_uri(client_id, jwks_uri)
         return Resource(
             id=resource_id,
             project_id=project_id,

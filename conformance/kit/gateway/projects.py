@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import SCOPES, ProjectPool
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Agent, Project, Resource
@@ -83,6 +84,10 @@ class Projects:
         resource = self.pool.resource(indicator, project, scopes=scopes, token_endpoint=token_endpoint)
         self._name(resource)
         return resource
+
+    def at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
+        """A Project with a Resource at another merchant of the harness."""
+        return self._named(self.pool.project_at(site, client_id, beside))
 
     def _named(self, project: Project) -> Project:
         self.keyring.public(project.id, project.proxy_client.id)

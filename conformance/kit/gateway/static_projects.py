@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import SCOPES, made_proxy_client
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
@@ -89,6 +90,12 @@ class StaticProjects:
         del project, scopes, token_endpoint
         raise Unavailable(
             "control:create_resource", f"a Resource for {indicator} needs the action create_resource"
+        )
+
+    def project_at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
+        del site, client_id, beside
+        raise Unavailable(
+            "control:create_resource", "a Resource at another merchant needs the action create_resource"
         )
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:

@@ -41,6 +41,7 @@ class World:
     control: ControlPlane | None
     merchant: MerchantAdmin | None
     merchant_api: str | None
+    merchant_ca_file: str | None
     ca_file: str
     service_certificate: tuple[str, str]
     seen: Callable[[], Sequence[Exchange]]

@@ -28,7 +28,7 @@ from gateproof.conformance.suite.claims import (
 )
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
 from gateproof.conformance.suite.needs import first_missing, is_a_part
-from gateproof.conformance.targets.control import ControlFailed, Unsupported
+from gateproof.conformance.targets.control import ControlFailed, Refused, Unsupported
 from gateproof.conformance.targets.doubts import doubt
 from gateproof.conformance.targets.launch import LaunchFailed
 from gateproof.conformance.targets.model import Target
@@ -165,7 +165,15 @@ def _meaning(
         case Broken():
             texts = {"message": _said(error, target), **_compared(error)}
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
-        case LeftOut() | NotApplicable() | Unsendable() | TooManyAtOnce() | NoOverlap() | TimesUnclear():
+        case (
+            LeftOut()
+            | NotApplicable()
+            | Refused()
+            | Unsendable()
+            | TooManyAtOnce()
+            | NoOverlap()
+            | TimesUnclear()
+        ):
             verdict = Verdict.NOT_APPLICABLE if isinstance(error, NotApplicable) else untested
             why = _UNDECIDED_BY.get(type(error), Reason.LEFT_OUT)
             return verdict, why, {"message": str(error)}, False

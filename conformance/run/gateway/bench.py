@@ -206,6 +206,7 @@ class GatewayBench(SendingBench):
             control=self._control,
             merchant=self._admin,
             merchant_api=context.merchant.endpoints["api_url"] if context.merchant is not None else None,
+            merchant_ca_file=context.merchant.ca_file if context.merchant is not None else None,
             ca_file=context.ca_file,
             service_certificate=context.service_certificate,
             seen=self.exchanges,

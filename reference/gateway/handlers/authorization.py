@@ -85,4 +85,5 @@ def send_to_merchant(
 
 
 def callback_url(gateway: Gateway, resource: Resource) -> str:
-    return f"{gateway.base_url}/{resource.id}/sign-in/callback"
+    place = "" if gateway.policies.one_callback else f"/{resource.id}"
+    return f"{gateway.base_url}{place}/sign-in/callback"

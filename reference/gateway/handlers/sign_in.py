@@ -13,7 +13,7 @@ from gateproof.reference.gateway.handlers.browser import browser_key, error, fre
 from gateproof.reference.gateway.handlers.consent import approve, ask, note, tell_agent
 from gateproof.reference.gateway.policy.sign_in import IdTokenFacts, UnfinishedFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer
-from gateproof.reference.gateway.records import Decision, Person, Resource, SignIn
+from gateproof.reference.gateway.records import Decision, MerchantPlace, Person, Resource, SignIn
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.web import Endpoint, Pairs, form_of, query_of
 
@@ -29,11 +29,14 @@ def callback(gateway: Gateway) -> Endpoint:
         if resource is None or sign_in is None:
             return error(gateway, STALE)
         refused = _single(pairs, "error")
-        if not refused and not _is_from(resource, pairs):
+        every = gateway.store.resources.values()
+        merchant = gateway.policies.answering(resource, _single(pairs, "iss"), every)
+        if merchant is None and not refused:
             return error(gateway, "The answer came from somebody else than the merchant.")
-        code = _single(pairs, "code")
-        answer = None if refused else await _exchanged(gateway, resource, sign_in, code)
-        person = await _person(gateway, resource, sign_in, answer)
+        answer, person = None, None
+        if merchant is not None and not refused:
+            answer = await _exchanged(gateway, resource, merchant, sign_in, _single(pairs, "code"))
+            person = await _person(gateway, merchant, sign_in, answer)
         person = person or gateway.policies.unfinished(_unfinished(gateway, resource, refused, answer))
         if person is None and refused:
             return tell_agent(gateway, sign_in, "access_denied", "the user did not sign in")
@@ -88,7 +91,8 @@ def _taken(
     """The sign-in of this ticket, which is used up; None for another browser or another step."""
     key = fingerprint(ticket)
     sign_in = gateway.store.sign_ins.get(key)
-    resource = gateway.store.resources.get(request.path_params["resource_id"])
+    named = request.path_params.get("resource_id") or (sign_in.resource_id if sign_in is not None else "")
+    resource = gateway.store.resources.get(named)
     if (
         sign_in is None
         or resource is None
@@ -100,30 +104,27 @@ def _taken(
     return resource, gateway.store.sign_ins.take(key)
 
 
-def _is_from(resource: Resource, pairs: Pairs) -> bool:
-    """False if the answer names another issuer than the Resource's merchant."""
-    return (_single(pairs, "iss") or resource.merchant.issuer) == resource.merchant.issuer
-
-
-async def _exchanged(gateway: Gateway, resource: Resource, sign_in: SignIn, code: str) -> MerchantAnswer:
+async def _exchanged(
+    gateway: Gateway, resource: Resource, merchant: MerchantPlace, sign_in: SignIn, code: str
+) -> MerchantAnswer:
     """The merchant's answer to its code."""
     form = {
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": callback_url(gateway, resource),
-        "client_id": resource.merchant.client_id,
+        "client_id": merchant.client_id,
         "code_verifier": sign_in.verifier,
     }
-    return await gateway.merchants.ask(resource.merchant, form)
+    return await gateway.merchants.ask(merchant, form)
 
 
 async def _person(
-    gateway: Gateway, resource: Resource, sign_in: SignIn, answer: MerchantAnswer | None
+    gateway: Gateway, merchant: MerchantPlace, sign_in: SignIn, answer: MerchantAnswer
 ) -> Person | None:
     """The user of a valid ID token for this sign-in, else None."""
-    if answer is None or answer.status != 200:
+    if answer.status != 200:
         return None
-    now, merchant = gateway.clock.now(), resource.merchant
+    now = gateway.clock.now()
     id_token = answer.text("id_token") or ""
     claims = await gateway.merchants.verified_id_token(merchant, id_token)
     facts = IdTokenFacts(claims=claims or {}, merchant=merchant, nonce=sign_in.nonce, now=now)

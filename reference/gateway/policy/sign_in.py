@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,11 @@ class UnfinishedFacts:
     answer: MerchantAnswer | None
     known: tuple[str, ...]
     now: float
+
+
+def answering(resource: Resource, issuer: str, _others: Iterable[Resource]) -> MerchantPlace | None:
+    """The merchant whose answer a callback is; None if the answer names another issuer (RFC 9207)."""
+    return resource.merchant if issuer in ("", resource.merchant.issuer) else None
 
 
 def nobody(_facts: UnfinishedFacts) -> Person | None:

@@ -10,7 +10,13 @@ import pytest
 
 from gateproof.conformance.targets import actions, control
 from gateproof.conformance.targets.connect import connect_control
-from gateproof.conformance.targets.control import CommandControl, ControlFailed, HttpControl, Unsupported
+from gateproof.conformance.targets.control import (
+    CommandControl,
+    ControlFailed,
+    HttpControl,
+    Refused,
+    Unsupported,
+)
 from gateproof.conformance.targets.model import Control
 from gateproof.conformance.wire.secret import Secret
 
@@ -23,6 +29,7 @@ ANSWERS: dict[str, tuple[int, bytes]] = {
     "set_agent_policy": (200, b"{}"),
     "sign_in": (200, b'{"redirected_to": null}'),
     "rotate_keys": (501, b"whatever"),
+    "refusing": (422, b'{"refused": "one merchant is enough"}'),
     "advance_clock": (500, b"s3cret trace"),
     "logs": (200, b"[]"),
     "approve_agent": (200, b"<html>"),
@@ -97,6 +104,13 @@ def test_answers_are_taken_apart(over_http):
 def test_501_means_unsupported(over_http):
     with pytest.raises(Unsupported, match="rotate_keys"):
         actions.rotate_keys(over_http)
+
+
+def test_422_means_that_these_arguments_are_refused(over_http):
+    with pytest.raises(Refused, match="one merchant is enough") as caught:
+        over_http.call("refusing")
+
+    assert caught.value.why == "one merchant is enough"
 
 
 @pytest.mark.parametrize(
@@ -204,6 +218,11 @@ def test_a_command_that_does_otherwise_has_failed(tmp_path, body, what):
 def test_exit_64_means_unsupported(tmp_path):
     with pytest.raises(Unsupported):
         _command(tmp_path, "sys.exit(64)").call("describe")
+
+
+def test_exit_65_means_refused(tmp_path):
+    with pytest.raises(Refused, match="too odd"):
+        _command(tmp_path, "print(json.dumps({'refused': 'too odd'}))\nsys.exit(65)").call("describe")
 
 
 def test_a_command_that_hangs_is_ended_with_its_children(tmp_path, monkeypatch):

@@ -1,0 +1,182 @@
+"""Gateways that take what is one merchant's for another's, or send it there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.merchants import Merchants
+from gateproof.reference.gateway.policy import sign_in
+from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
+from gateproof.reference.gateway.records import Grant, MerchantPlace, Person, Resource, VaultKey
+from gateproof.reference.gateway.vault import Vault
+
+
+class _ByClientId:
+    """The token endpoint is looked up by the client ID alone."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._places: dict[str, MerchantPlace] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        return await self._merchants.ask(self._places.setdefault(merchant.client_id, merchant), form)
+
+
+class _AsDiscovered:
+    """Token endpoints are those of discovery documents, kept by the issuer that each document names."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._known: dict[str, str] = {}
+        self._read: set[str] = set()
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        if merchant.issuer not in self._read:
+            self._read.add(merchant.issuer)
+            document = await self._merchants.document_of(merchant.issuer, merchant.ca_file) or {}
+            self._known[str(document.get("issuer"))] = str(document.get("token_endpoint"))
+        endpoint = self._known.get(merchant.issuer, merchant.token_endpoint)
+        return await self._merchants.ask(replace(merchant, token_endpoint=endpoint), form)
+
+
+class VaultByClientId(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _ByClientId(merchants)), **parts)
+
+
+class VaultAsDiscovered(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _AsDiscovered(merchants)), **parts)
+
+
+def key_by_client_id(grant: Grant, resource: Resource) -> VaultKey:
+    return VaultKey(
+        project_id=grant.project_id,
+        sub=grant.sub,
+        resource_id=resource.merchant.client_id,
+        login_id=grant.person.login_id,
+    )
+
+
+def session_under_the_issuer_that_was_claimed() -> dict[str, Any]:
+    """The session belongs to the issuer that the ID token names, whichever merchant it came from."""
+    claimed: dict[str, str] = {}
+
+    def person_named(facts: IdTokenFacts) -> Person | None:
+        checks = tuple(each for each in sign_in.ID_TOKEN_CHECKS if each is not sign_in.is_from_the_merchant)
+        person = sign_in.person_named(facts, checks)
+        if person is not None:
+            claimed[facts.merchant.issuer] = str(facts.claims.get("iss"))
+        return person
+
+    def session_of(resource: Resource) -> str:
+        return claimed.pop(resource.merchant.issuer, resource.merchant.issuer)
+
+    return {"person_named": person_named, "session_of": session_of}
+
+
+def named_by_iss(resource: Resource, issuer: str, others: Iterable[Resource]) -> MerchantPlace | None:
+    """Any merchant that the gateway knows may answer."""
+    known = [each.merchant for each in others if each.merchant.issuer == issuer]
+    return known[-1] if known else resource.merchant
+
+
+def endpoint_named_by_iss(
+    resource: Resource, issuer: str, others: Iterable[Resource]
+) -> MerchantPlace | None:
+    """The code goes to the issuer that the redirect names; the ID token has to be the merchant's."""
+    other = named_by_iss(resource, issuer, others) or resource.merchant
+    return replace(resource.merchant, token_endpoint=other.token_endpoint, jwks_uri=other.jwks_uri)
+
+
+def whoever_answers(resource: Resource, _issuer: str, _others: Iterable[Resource]) -> MerchantPlace | None:
+    return resource.merchant
+
+
+def same_host(resource: Resource, issuer: str, _others: Iterable[Resource]) -> MerchantPlace | None:
+    own = urlsplit(resource.merchant.issuer).hostname
+    return resource.merchant if not issuer or urlsplit(issuer).hostname == own else None
+
+
+async def sent_as_discovered(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """The redirect to the merchant goes to the endpoint that its discovery document names."""
+    resource = gateway.store.resources.get(asked.path.split("/")[-3] if asked.path.count("/") > 2 else "")
+    location = answered.header("location")
+    if resource is None or not location.startswith(resource.merchant.authorization_endpoint):
+        return answered
+    place = resource.merchant
+    document = await gateway.merchants.document_of(place.issuer, place.ca_file) or {}
+    endpoint = str(document.get("authorization_endpoint") or place.authorization_endpoint)
+    sent = endpoint + location.removeprefix(place.authorization_endpoint)
+    headers = [(name, sent if name == "location" else value) for name, value in answered.headers]
+    return replace(answered, headers=tuple(headers))
+
+
+DEFECTS = (
+    defect(
+        "session-by-client-id (AUTHZ-22): A browser is signed in at every merchant that gave the gateway the "
+        "same client ID.",
+        session_of=lambda resource: resource.merchant.client_id,
+    ),
+    defect(
+        "session-by-project (AUTHZ-22): A browser is signed in at every merchant of the Project.",
+        session_of=lambda resource: resource.project_id,
+    ),
+    defect(
+        "session-everywhere (AUTHZ-22): A browser that has signed in somewhere is signed in everywhere.",
+        session_of=lambda _resource: "",
+    ),
+    defect(
+        "session-under-the-claimed-issuer (AUTHZ-22 AUTHZ-28): The session belongs to the issuer that the ID "
+        "token names.",
+        **session_under_the_issuer_that_was_claimed(),
+    ),
+    defect(
+        "token-endpoint-by-client-id (AUTHZ-22): Of two merchants with the same client ID, the first gets "
+        "what was made for both.",
+        vault_at_work=VaultByClientId,
+    ),
+    defect(
+        "token-endpoint-by-claimed-issuer (AUTHZ-22): A discovery document that names another merchant's "
+        "issuer replaces that one's token endpoint.",
+        vault_at_work=VaultAsDiscovered,
+    ),
+    defect(
+        "vault-by-client-id (AUTHZ-22): A merchant token is kept by the client ID, and refreshed at either "
+        "merchant.",
+        vault_key=key_by_client_id,
+    ),
+    defect(
+        "merchant-named-by-iss (AUTHZ-29): Whoever the callback's iss names may sign the user in.",
+        answering=named_by_iss,
+    ),
+    defect(
+        "token-endpoint-named-by-iss (AUTHZ-29): The code goes to whomever the callback's iss names.",
+        answering=endpoint_named_by_iss,
+    ),
+    defect(
+        "one-callback-without-iss (AUTHZ-29): All Resources share a callback, which does not look at iss.",
+        one_callback=True,
+        answering=whoever_answers,
+    ),
+    defect(
+        "one-callback-iss-by-host (AUTHZ-29): All Resources share a callback, and of iss only the host is "
+        "compared.",
+        one_callback=True,
+        answering=same_host,
+    ),
+    defect(
+        "authorization-endpoint-as-discovered (AUTHZ-29): A browser is sent wherever the merchant's "
+        "discovery document says, and all Resources share a callback, which does not look at iss.",
+        one_callback=True,
+        answering=whoever_answers,
+        around=meddling(sent_as_discovered),
+    ),
+)
