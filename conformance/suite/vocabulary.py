@@ -28,6 +28,7 @@ NEEDS: Final = MappingProxyType(
         "control:create_proxy_client": "a control action that creates a Proxy client",
         "control:create_resource": "a control action that creates a Resource with a chosen indicator",
         "control:logs": "a control action that returns the target's log",
+        "control:resource_metadata": "a control action that returns the metadata file of a Resource",
         "control:revoke_proxy_client": "a control action that revokes a Proxy client",
         "control:rotate_keys": "a control action that replaces the core signing key",
         "control:set_agent_policy": "a control action that sets a Project's agent policy",

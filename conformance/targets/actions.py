@@ -116,6 +116,15 @@ def sign_in(
     raise ControlFailed("sign_in", "the answer has no redirected_to that is a URL or null")
 
 
+def resource_metadata(control: ControlPlane, project_id: str, resource_id: str) -> str:
+    """The protected resource metadata file of a Resource, as the Console offers it for download."""
+    answer = control.call("resource_metadata", project_id=project_id, resource_id=resource_id)
+    text = answer.get("document")
+    if not isinstance(text, str):
+        raise ControlFailed("resource_metadata", "the answer has no string document")
+    return text
+
+
 def logs(control: ControlPlane) -> str:
     """What was logged since the last call."""
     text = control.call("logs").get("text")

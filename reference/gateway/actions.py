@@ -10,7 +10,12 @@ from typing import cast
 from gateproof.reference.gateway.arguments import Arguments, WrongArgument
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import rotated
-from gateproof.reference.gateway.policy.discovery import authorization_server, resource_jwks_uri
+from gateproof.reference.gateway.policy.discovery import (
+    SERVICE,
+    DiscoveryFacts,
+    authorization_server,
+    resource_jwks_uri,
+)
 from gateproof.reference.gateway.records import AgentPolicy, MerchantPlace, Project, ProxyClient, Resource
 from gateproof.reference.outcomes import JsonObject
 
@@ -134,6 +139,17 @@ def logs(gateway: Gateway, arguments: Arguments) -> JsonObject:
     return {"text": gateway.log.drain()}
 
 
+def resource_metadata(gateway: Gateway, arguments: Arguments) -> JsonObject:
+    """The file that the Console offers for download."""
+    project = _project(gateway, arguments)
+    resource = gateway.store.resources.get(arguments.text("resource_id"))
+    arguments.done()
+    if resource is None or resource.project_id != project.id:
+        raise WrongArgument("resource_id: the Project has no such Resource")
+    facts = DiscoveryFacts(base_url=gateway.base_url, core_url=gateway.core_url, resource=resource)
+    return {"document": gateway.policies.metadata_file(facts, SERVICE)}
+
+
 ACTIONS: dict[str, Action] = {
     action.__name__: action
     for action in (
@@ -149,6 +165,7 @@ ACTIONS: dict[str, Action] = {
         advance_clock,
         rotate_keys,
         logs,
+        resource_metadata,
     )
 }
 

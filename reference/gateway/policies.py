@@ -93,6 +93,7 @@ class Policies:
     issuer: Callable[[str], str] = discovery.issuer
     discovery_document: Callable[[discovery.DiscoveryFacts], JsonObject] = discovery.discovery_document
     discovery_status: int = 200
+    metadata_file: Callable[[discovery.DiscoveryFacts, str], str] = discovery.metadata_file
     discovery_headers: Mapping[str, str] = field(default_factory=lambda: REVALIDATE)
     live_core_keys: Callable[[KeyRing, float], tuple[SigningKey, ...]] = key_sets.live_core_keys
     core_keys_shown: Callable[[KeyRing, float, tuple[SigningKey, ...]], tuple[SigningKey, ...]] = (

@@ -45,6 +45,10 @@ def test_an_action_that_it_does_not_have_is_501(party: Any, action: Any) -> None
             {"action": "withhold_redemption_scope", "client_id": "y"},
             "client_id: there is no such agent",
         ),
+        (
+            {"action": "resource_metadata", "project_id": "x", "resource_id": "y"},
+            "project_id: there is no such Project",
+        ),
         ({"action": "advance_clock", "seconds": -1}, "seconds: expected a number of seconds, 0 or more"),
         ({"action": "advance_clock", "seconds": True}, "seconds: expected a number of seconds, 0 or more"),
     ],

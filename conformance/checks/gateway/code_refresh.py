@@ -1,51 +1,189 @@
-"""A refresh token works only for the agent that it was issued to."""
+"""A refresh token works for its agent alone, and brings no more than its grant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
+from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
+from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.kit.inputs.near_tokens import changed
+from gateproof.conformance.kit.inputs.near_tokens import changed, cut_short
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut
-from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.claims import LeftOut, NotApplicable, expect, require
+from gateproof.conformance.suite.parties import Grant, Resource
+from gateproof.conformance.wire.documents import strings_in
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.jose import read
 
-WRONG: Mapping[str, Callable[[str], str]] = {
+# From the right secret to the one that is sent; None leaves it out.
+WRONG: Mapping[str, Callable[[str], str | None]] = {
+    "missing": lambda _: None,
     "invented": lambda _: "gateproof-wrong",
     "empty": lambda _: "",
     "first-character-changed": lambda secret: changed(secret, 0),
+    "all-but-the-last-character": cut_short,
 }
+# Whether a Proxy client's credentials are in a header, and what of the agent's is in the form.
+PROXY_CLIENTS = {
+    "basic": (True, False),
+    "basic-and-the-agents-client-id": (True, True),
+    "in-the-form": (False, False),
+}
+SCOPES = ("orders:read", "orders:write")
+UNKNOWN = "the gateway does not answer refresh requests in the form of RFC 6749"
 
 
-@check("CODE-07", cases=WRONG)
-def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str]) -> None:
-    """A refresh with a wrong client secret gets no tokens, whatever the form of the refresh grant."""
+@check("CODE-16", cases=WRONG)
+def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
+    """A refresh with a wrong client secret, or with none, gets no tokens."""
     grant = _refreshable(world)
     wrong = case(grant.agent.client_secret.reveal())
     if wrong:
         world.gateway.keyring.secret("wrong_secret", wrong)
+    secret = [] if wrong is None else [("client_secret", wrong)]
+
+    answer = world.gateway.token_request([*_form(grant), ("client_id", grant.agent.client_id), *secret])
+
+    no_tokens(answer, "a refresh token without the agent's secret")
+
+
+@check("CODE-16")
+def refresh_token_alone_gets_no_tokens(world: World) -> None:
+    """A refresh without any client identity gets no tokens."""
+    no_tokens(world.gateway.token_request(_form(_refreshable(world))), "a refresh token alone")
+
+
+@check("CODE-16", cases=("its-own-client-id", "the-other-client-id"))
+def refresh_token_of_one_agent_gets_another_no_tokens(world: World, case: str) -> None:
+    """A refresh token gets no tokens for an agent other than its own, under whichever client ID."""
+    grant, other = _refreshable(world), world.agents.new()
+    client_id = other.client_id if case == "its-own-client-id" else grant.agent.client_id
 
     answer = world.gateway.token_request(
-        [
-            ("grant_type", "refresh_token"),
-            ("refresh_token", grant.refresh_token.reveal()),
-            ("client_id", grant.agent.client_id),
-            ("client_secret", wrong),
-        ]
+        [*_form(grant), ("client_id", client_id), ("client_secret", other.client_secret.reveal())]
     )
 
-    no_tokens(answer, "a refresh token and a wrong client_secret")
-
-
-@check("CODE-08")
-def refresh_token_of_one_agent_gets_another_no_tokens(world: World) -> None:
-    """A refresh token gets no tokens for an agent other than the one that it was issued to."""
-    grant = _refreshable(world)
-
-    answer = refreshed(world.gateway, world.agents.new(), grant.refresh_token.reveal())
-
     no_tokens(answer, "another agent's refresh token")
+
+
+@check("CODE-16", cases=PROXY_CLIENTS)
+def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, bool]) -> None:
+    """A refresh token gets no tokens for a Proxy client of the Project."""
+    in_a_header, names_the_agent = case
+    grant, client = _refreshable(world), world.projects.home().proxy_client
+    world.backend.proxy_token()
+    fields = [*_form(grant)]
+    if names_the_agent:
+        fields.append(("client_id", grant.agent.client_id))
+    if not in_a_header:
+        fields += [("client_id", client.id), ("client_secret", client.secret.reveal())]
+
+    answer = world.gateway.token_request(fields, *([world.gateway.basic(client)] if in_a_header else []))
+
+    no_tokens(answer, "a refresh token and the credentials of a Proxy client")
+
+
+@check("CODE-16", cases=("names-the-other-scope", "names-no-scope"))
+def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> None:
+    """A refresh gets no scope of the Resource that the user was not asked for."""
+    world, resource = world.in_one_browser(), _refreshable(world).resource
+    if len(resource.scopes) < 2:
+        indicator = f"https://api.merchant.example/v4/{world.unique()}"
+        resource = world.projects.resource(indicator=indicator, scopes=SCOPES)
+    asked, other = resource.scopes[:2]
+    grant = _with_one_scope(world, resource, asked)
+    granted = _scopes_in(grant.answer)
+    if other in granted:
+        raise LeftOut("a request for one scope of the Resource is granted all of them")
+    further = [("scope", f"openid {asked} {other}")] if case == "names-the-other-scope" else []
+
+    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal(), *further)
+
+    if further and answer.status in range(400, 500):
+        no_tokens(answer, "a scope that was not granted")
+        return
+    wider = _scopes_in(require(answer).status(200)) - granted
+    expect.that(
+        not wider,
+        "scopes after a refresh",
+        expected=f"no more than {' '.join(sorted(granted))}",
+        got=" ".join(sorted(wider)),
+    )
+
+
+@check("CODE-16", needs=["users:2"])
+def refresh_is_for_the_user_of_its_grant(world: World) -> None:
+    """After two users have authorized one agent, each refresh brings a token of its own user."""
+    _refreshable(world)
+    agent = world.agents.new()
+    _each_is_its_own(world, [world.grant(agent=agent, user=user) for user in world.users[:2]])
+
+
+@check("CODE-16", needs=["resources:2"])
+def refresh_is_for_the_resource_of_its_grant(world: World) -> None:
+    """After an agent was authorized at two Resources, each refresh brings a token for its own one."""
+    _at_both(world, world.projects.two_resources())
+
+
+@check("CODE-16", needs=["two-projects"])
+def refresh_is_for_the_project_of_its_grant(world: World) -> None:
+    """After an agent was authorized in two Projects, each refresh brings a token of its own one."""
+    _at_both(world, (world.projects.home().resource, world.projects.another().resource))
+
+
+@check("CODE-16", needs=["resources:2"], cases=("resource", "audience"))
+def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
+    """A refresh that names another Resource brings no token for it; a refusal is allowed."""
+    grant = _refreshable(world)
+    one, other = world.projects.two_resources()
+    if one.indicator == other.indicator:
+        raise LeftOut("the two Resources of the target file stand for one merchant API")
+
+    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal(), (case, other.indicator))
+    if answer.status in range(400, 500):
+        no_tokens(answer, f"the {case} {other.indicator}")
+        return
+    _is_its_own(world, grant, answer)
+
+
+def _at_both(world: World, resources: Sequence[Resource]) -> None:
+    _refreshable(world)
+    world = world.in_one_browser()
+    agent = world.agents.new()
+    both = of_one_merchant(world, resources)
+    _each_is_its_own(world, [world.grant(agent=agent, resource=resource) for resource in both])
+
+
+def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
+    """The newest is refreshed first: it may have ended the refresh token of the other."""
+    for number, grant in enumerate(reversed(grants)):
+        answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
+        if number and answer.status in range(400, 500):
+            raise LeftOut("a later authorization of the agent ends the refresh token of an earlier one")
+        _is_its_own(world, grant, require(answer).status(200))
+
+
+def _is_its_own(world: World, grant: Grant, answer: Exchange) -> None:
+    """The refreshed token has the user, the Project and no other audience than the token of the grant."""
+    text = require.text(require(answer).status(200).member("access_token"), "access_token of the refresh")
+    token = world.gateway.keyring.secret("access_token", text)
+    before = claims_of(world, grant)
+    after = world.jwt(token, "refreshed access token").claims
+
+    expect.equal(after.get("sub"), before.get("sub"), "sub after a refresh")
+    foreign = set(strings_in({"aud": after.get("aud")})) - set(strings_in({"aud": before.get("aud")}))
+    expect.that(
+        not foreign, "aud after a refresh", expected="no other audience", got=" ".join(sorted(foreign))
+    )
+    expect.equal(_project_in(after), _project_in(before), "ext.project_id after a refresh")
+
+
+def _project_in(claims: Mapping[str, Any]) -> object:
+    ext = claims.get("ext")
+    return ext.get("project_id") if isinstance(ext, dict) else None
 
 
 def _refreshable(world: World) -> Grant:
@@ -53,6 +191,31 @@ def _refreshable(world: World) -> Grant:
     world = world.in_one_browser()
     agent = world.agents.new()
     twin = world.grant(agent=agent)
-    if refreshed(world.gateway, agent, twin.refresh_token.reveal()).status != 200:
-        raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
+    answer = refreshed(world.gateway, agent, twin.refresh_token.reveal())
+    if answer.status != 200 or not isinstance(answer.member("access_token"), str):
+        raise NotApplicable(UNKNOWN)
     return world.grant(agent=agent)
+
+
+def _form(grant: Grant) -> list[tuple[str, str]]:
+    return [("grant_type", "refresh_token"), ("refresh_token", grant.refresh_token.reveal())]
+
+
+def _with_one_scope(world: World, resource: Resource, scope: str) -> Grant:
+    """The tokens for which this scope of the Resource was asked for, and no other one of it."""
+    attempt = world.attempt(resource=resource)
+    scopes = " ".join(("openid", scope, *world.extra_scopes))
+    parameters = {**attempt.parameters, "scope": scopes}
+    narrow = replace(attempt, parameters=parameters)
+    return world.grant_of(world.code_for(narrow), narrow)
+
+
+def _scopes_in(answer: Exchange) -> set[str]:
+    """The scopes that an answer names, and those in its access token."""
+    token = read(str(answer.member("access_token")))
+    claims: Mapping[str, object] = token.claims if token is not None else {}
+    found: set[str] = set()
+    for value in (answer.member("scope"), *(claims.get(name) for name in ("scope", "scp", "scopes"))):
+        if isinstance(value, str | list):
+            found.update(map(str, value.split() if isinstance(value, str) else value))
+    return found

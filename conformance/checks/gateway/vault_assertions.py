@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+from gateproof.conformance.checks.gateway._merchant_assertions import assertions_sent
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, expect_orders, isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require, rule_requires
-from gateproof.conformance.suite.parties import Grant, Resource
-from gateproof.conformance.wire.documents import strings_in
+from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire.jose import read, verifying
-from gateproof.fakes.merchant.records import JournalEntry, named_actors
+from gateproof.fakes.merchant.records import named_actors
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token
@@ -124,7 +124,7 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     world = alone.world
     grant = alone.grant()
     world.backend.redeem_once_provisioned(grant, alone.proxy_token())
-    sent = _assertions(alone, grant, after)
+    sent = assertions_sent(alone, [grant], after)
     require.that(
         bool(sent),
         "journal of the fake merchant",
@@ -133,12 +133,12 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     )
     own = _own_keys(world, grant.resource)
 
-    for kind, token in sent:
-        parsed = read(token)
+    for each in sent:
+        parsed = read(each.token)
         header = parsed.header if parsed is not None else {}
         expect.that(
-            bool(verifying(token, own)),
-            f"{kind} that the gateway sent to the merchant",
+            bool(verifying(each.token, own)),
+            f"{each.kind} that the gateway sent to the merchant",
             expected="a signature that verifies with the key set of the Resource",
             got=f"none of its {len(own)} keys verifies it (alg {header.get('alg')})",
         )
@@ -149,35 +149,3 @@ def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
     said_by_the_gateway = world.projects.pool.is_own(resource.project_id)
     with rule_requires() if said_by_the_gateway else nullcontext():
         return world.keys.at(resource.jwks_uri, "key set of the Resource")
-
-
-def _assertions(alone: IsolatedUser, grant: Grant, after: int) -> list[tuple[str, str]]:
-    """The JWTs that the gateway sent for the Resource or the agent, accepted or not.
-
-    A request with a rejected assertion may name no client, so the claims show whose it is. It can come
-    together with accepted ones: the assertion that signs the user in is examined as well.
-    """
-    named = {alone.client_id, grant.agent.client_id}
-    own = alone.merchant.journal(alone.client_id, after)
-    first = min((entry.ordinal for entry in own), default=after + 1)
-    entries = alone.merchant.journal(after=first - 1)
-    return [
-        (kind, token)
-        for entry in entries
-        for kind, token in _tokens(entry)
-        if entry.client_id == alone.client_id or (entry.client_id is None and named & set(_claimed(token)))
-    ]
-
-
-def _tokens(entry: JournalEntry) -> list[tuple[str, str]]:
-    found = (
-        ("assertion", entry.assertion),
-        ("subject token", entry.subject_token),
-        ("client assertion", entry.client_assertion),
-    )
-    return [(kind, token) for kind, token in found if token]
-
-
-def _claimed(token: str) -> list[str]:
-    parsed = read(token)
-    return list(strings_in(dict(parsed.claims))) if parsed is not None else []

@@ -48,6 +48,12 @@ def withhold_redemption_scope(world: World, agent: Agent) -> None:
     )
 
 
+def resource_metadata(world: World, resource: Resource) -> str:
+    """The text of the Resource's protected resource metadata file."""
+    control = control_for(world.control, "resource_metadata")
+    return actions.resource_metadata(control, resource.project_id, resource.id)
+
+
 def resource_in(world: World, project: Project, indicator: str) -> Resource:
     """A new Resource of the Project with exactly this indicator."""
     resource = world.projects.pool.resource(indicator, project)

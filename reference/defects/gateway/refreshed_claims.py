@@ -31,15 +31,24 @@ def project_of(claims: JsonObject, granted: TokenFacts) -> JsonObject:
     return claims | {"ext": claims["ext"] | {"project_id": granted.resource.project_id}}
 
 
+def user_of(claims: JsonObject, granted: TokenFacts) -> JsonObject:
+    return claims | {"sub": granted.grant.sub}
+
+
 DEFECTS = (
     defect(
-        "refresh-for-the-newest-resource (CLAIM-02): `aud` after a refresh holds the Resource indicator for "
-        "which the agent was authorized last.",
+        "refresh-for-the-newest-user (CODE-16): `sub` after a refresh is that of the user who authorized the "
+        "agent last.",
+        access_token_claims=of_the_newest_grant(user_of),
+    ),
+    defect(
+        "refresh-for-the-newest-resource (CLAIM-02 CODE-16): `aud` after a refresh holds the Resource "
+        "indicator for which the agent was authorized last.",
         access_token_claims=of_the_newest_grant(audience_of),
     ),
     defect(
-        "refresh-for-the-newest-project (CLAIM-08): `ext.project_id` after a refresh is the Project for "
-        "which the agent was authorized last.",
+        "refresh-for-the-newest-project (CLAIM-08 CODE-16): `ext.project_id` after a refresh is the Project "
+        "for which the agent was authorized last.",
         access_token_claims=of_the_newest_grant(project_of),
     ),
 )

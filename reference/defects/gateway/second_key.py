@@ -160,8 +160,8 @@ DEFECTS = (
         access_token_claims=renewed_with(lambda facts, _: {"aud": facts.resource.indicator}),
     ),
     defect(
-        "another-sub-after-a-refresh (CLAIM-03): The sub in an access token that came of a refresh is "
-        "another each time.",
+        "another-sub-after-a-refresh (CLAIM-03 CODE-16): The sub in an access token that came of a refresh "
+        "is another each time.",
         access_token_claims=renewed_with(lambda *_: {"sub": f"sub_{token_hex(8)}"}),
     ),
     defect(
@@ -196,8 +196,8 @@ DEFECTS = (
         ),
     ),
     defect(
-        "project-left-out-after-a-refresh (CLAIM-08): An access token that came of a refresh names no "
-        "Project.",
+        "project-left-out-after-a-refresh (CLAIM-08 CODE-16): An access token that came of a refresh names "
+        "no Project.",
         access_token_claims=renewed_with(
             lambda _, honest: {"ext": {k: v for k, v in honest["ext"].items() if k != "project_id"}}
         ),

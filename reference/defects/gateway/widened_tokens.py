@@ -56,7 +56,7 @@ def answer_with_that_scope(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "aud-by-a-field-of-the-exchange (CLAIM-02): `aud` also holds what the field `resource` of an "
+        "aud-by-a-field-of-the-exchange (CLAIM-02 CODE-16): `aud` also holds what the field `resource` of an "
         "exchange or a refresh names.",
         access_token_claims=audience_by_form("resource"),
     ),
@@ -66,13 +66,13 @@ DEFECTS = (
         **audience_by_query("audience"),
     ),
     defect(
-        "scope-by-a-field-of-the-exchange (AUTHZ-18): The granted scopes are those that the field `scope` "
-        "of an exchange names, if it is there.",
+        "scope-by-a-field-of-the-exchange (AUTHZ-18 CODE-16): The granted scopes are those that the field "
+        "`scope` of an exchange names, if it is there.",
         access_token_claims=lambda facts: access_token_claims(facts) | {"scope": scope_of(facts)},
         token_answer=answer_with_that_scope,
     ),
     defect(
-        "refresh-asks-for-more (AUTHZ-18): A refresh may name scopes that were never granted.",
+        "refresh-asks-for-more (AUTHZ-18 CODE-16): A refresh may name scopes that were never granted.",
         refresh_checks=without(REFRESH_CHECKS, refresh_asks_for_no_more),
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,13 +12,12 @@ from gateproof.reference.gateway import actions
 from gateproof.reference.gateway.arguments import Arguments, WrongArgument
 from gateproof.reference.gateway.console.projects import place_of, trail_of
 from gateproof.reference.gateway.console.visit import Visit
-from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, resource_jwks_uri
+from gateproof.reference.gateway.policy.discovery import SERVICE, DiscoveryFacts, resource_jwks_uri
 from gateproof.reference.gateway.records import Resource
 from gateproof.reference.site.layout import button, code, complaint, field, form, section, values
 from gateproof.reference.site.markup import Html, tag
 
 METADATA_FILE = "oauth-protected-resource.json"
-SERVICE = "https://your-service.example"
 ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri")
 
 
@@ -117,14 +115,9 @@ async def metadata_file(visit: Visit) -> Response:
     """The metadata document for an operator's service, as a file to download."""
     resource, gateway = _resource(visit), visit.gateway
     facts = DiscoveryFacts(base_url=gateway.base_url, core_url=gateway.core_url, resource=resource)
-    document = {
-        "resource": visit.request.query_params.get("service") or SERVICE,
-        "authorization_servers": [facts.authorization_server],
-        "scopes_supported": list(resource.scopes),
-        "bearer_methods_supported": ["header"],
-    }
+    service = visit.request.query_params.get("service") or SERVICE
     return Response(
-        json.dumps(document, indent=2).encode("ascii"),
+        gateway.policies.metadata_file(facts, service).encode("utf-8"),
         headers={"content-disposition": f'attachment; filename="{METADATA_FILE}"'},
         media_type="application/json",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from gateproof.reference.gateway.keys import ALGORITHM
@@ -9,6 +10,8 @@ from gateproof.reference.gateway.records import Resource
 from gateproof.reference.outcomes import JsonObject
 
 REDEMPTION_SCOPE = "ext_token:read"
+# Stands for the operator's service in a metadata file, until the operator names it.
+SERVICE = "https://your-service.example"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +39,17 @@ def issuer(core_url: str) -> str:
 
 def resource_jwks_uri(base_url: str, resource_id: str) -> str:
     return f"{base_url}/{resource_id}/jwks"
+
+
+def metadata_file(facts: DiscoveryFacts, service: str) -> str:
+    """The text of the protected resource metadata file, the starting point for an operator's own."""
+    document = {
+        "resource": service,
+        "authorization_servers": [facts.authorization_server],
+        "scopes_supported": list(facts.resource.scopes),
+        "bearer_methods_supported": ["header"],
+    }
+    return json.dumps(document, indent=2)
 
 
 def discovery_document(facts: DiscoveryFacts) -> JsonObject:

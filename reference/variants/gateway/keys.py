@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -71,7 +72,18 @@ def _old_key_for_another_while() -> dict[str, Any]:
     }
 
 
+def _bare_metadata_file(facts: DiscoveryFacts, _service: str) -> str:
+    """The least that it can say, in a file as some editors keep it, beside another server."""
+    return "\ufeff" + json.dumps(
+        {"authorization_servers": ["https://login.example", facts.authorization_server]}
+    )
+
+
 VARIANTS = (
+    variant(
+        "metadata-file-with-little-in-it: the metadata file names two servers and no service",
+        metadata_file=_bare_metadata_file,
+    ),
     variant("tokens-under-rs256: the core signs with RS256", **_core_with("RS256", _rsa)),
     variant("tokens-under-ps256: the core signs with PS256", **_core_with("PS256", _rsa)),
     variant("tokens-under-eddsa: the core signs with EdDSA", **_core_with("EdDSA", _edwards)),

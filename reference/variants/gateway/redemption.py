@@ -181,6 +181,18 @@ class _AsksOnce(Vault):
         return await super()._provision(grant, agent, resource)
 
 
+def _for_both_addresses(
+    grant: Grant, agent: Agent, resource: Resource, jti: str, now: float
+) -> dict[str, Any]:
+    claims = vault.user_assertion(grant, agent, resource, jti, now)
+    return claims | {"aud": [resource.merchant.issuer, claims["aud"]]}
+
+
+def _without_an_id(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+    claims = vault.user_assertion(grant, agent, resource, jti, now)
+    return {name: value for name, value in claims.items() if name != "jti"}
+
+
 def _act_as_text(*given: Any) -> dict[str, Any]:
     claims = vault.user_assertion(*given)
     return claims | {"act": claims["act"]["client_id"]}
@@ -257,6 +269,13 @@ VARIANTS = (
     variant(
         "merchant-asked-once: a sign-in asks the merchant for nothing while a good merchant token is cached",
         vault_at_work=_AsksOnce,
+    ),
+    variant(
+        "assertions-for-issuer-and-endpoint: assertions name both addresses of the merchant",
+        user_assertion=_for_both_addresses,
+    ),
+    variant(
+        "user-assertions-without-an-id: assertions about users have no jti", user_assertion=_without_an_id
     ),
     variant("actor-as-text: the acting agent is a string", user_assertion=_act_as_text),
     variant("actor-deep-inside: the acting agent stands behind the gateway", user_assertion=_act_deep_inside),

@@ -50,7 +50,7 @@ secret_env = "PROXY_SECRET"
 ACTIONS = (
     *("create_project", "delete_project", "set_agent_policy", "create_resource", "create_proxy_client"),
     *("revoke_proxy_client", "approve_agent", "withhold_redemption_scope", "advance_clock", "rotate_keys"),
-    "logs",
+    *("logs", "resource_metadata"),
 )
 AN_OBJECT = {
     "DISC-01/answers_200_with_a_json_object",
@@ -79,6 +79,7 @@ def obliging(gateway: str) -> Say:
             "create_resource": {"resource_id": f"res_{new}", "jwks_uri": f"{gateway}/res_{new}/jwks"},
             "create_proxy_client": {"client_id": f"proxy_{new}", "client_secret": f"secret-of-proxy-{new}"},
             "logs": {"text": ""},
+            "resource_metadata": {"document": "{}"},
         }
         always(200, json.dumps(answers.get(action, {})).encode())(to, sent)
 

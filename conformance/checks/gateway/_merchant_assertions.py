@@ -1,0 +1,57 @@
+"""The JWTs that the gateway sends to the merchant, as the fake merchant's journal has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.documents import strings_in
+from gateproof.conformance.wire.jose import read
+from gateproof.fakes.merchant.records import JournalEntry
+
+CLIENT_ASSERTION = "client assertion"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sent:
+    """One JWT, and the number of the request that it came with."""
+
+    kind: str
+    token: str = field(repr=False)
+    request: int
+
+    @property
+    def claims(self) -> Mapping[str, Any]:
+        parsed = read(self.token)
+        return parsed.claims if parsed is not None else {}
+
+
+def assertions_sent(alone: IsolatedUser, grants: Sequence[Grant], after: int = 0) -> list[Sent]:
+    """The JWTs that the gateway sent for the Resource or the agents, accepted or not.
+
+    A request with a rejected assertion may name no client, so the claims show whose it is. It can come
+    together with accepted ones: the assertion that signs the user in is examined as well.
+    """
+    named = {alone.client_id, *(grant.agent.client_id for grant in grants)}
+    own = alone.merchant.journal(alone.client_id, after)
+    first = min((entry.ordinal for entry in own), default=after + 1)
+    entries = alone.merchant.journal(after=first - 1)
+    return [
+        sent
+        for entry in entries
+        for sent in _tokens(entry)
+        if entry.client_id == alone.client_id
+        or (entry.client_id is None and named & set(strings_in(dict(sent.claims))))
+    ]
+
+
+def _tokens(entry: JournalEntry) -> list[Sent]:
+    found = (
+        ("assertion", entry.assertion),
+        ("subject token", entry.subject_token),
+        (CLIENT_ASSERTION, entry.client_assertion),
+    )
+    return [Sent(kind=kind, token=token, request=entry.ordinal) for kind, token in found if token]

@@ -1,0 +1,86 @@
+"""Gateways whose assertions to the merchant can be used elsewhere, or twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.records import Agent, Grant, Resource
+from gateproof.reference.outcomes import JsonObject
+
+OTHER = "https://login.other-merchant.example"
+LIFE_S = 240
+
+Change = Callable[[JsonObject, float], JsonObject]
+
+
+def about_users(change: Change) -> Callable[[Grant, Agent, Resource, str, float], dict[str, Any]]:
+    def assertion(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
+        return change(vault.user_assertion(grant, agent, resource, jti, now), now)
+
+    return assertion
+
+
+def about_the_client(change: Change) -> Callable[[Resource, str, float], dict[str, Any]]:
+    return lambda resource, jti, now: change(vault.client_assertion(resource, jti, now), now)
+
+
+def for_another_too(claims: JsonObject, _now: float) -> JsonObject:
+    return claims | {"aud": [claims["aud"], OTHER]}
+
+
+def for_anybody(claims: JsonObject, _now: float) -> JsonObject:
+    return claims | {"aud": [claims["aud"], "*"]}
+
+
+def numbered_by_the_minute(claims: JsonObject, now: float) -> JsonObject:
+    return claims | {"jti": f"{claims['iss']}-{int(now // 60)}"}
+
+
+def kept_for_its_life() -> Callable[[Resource, str, float], dict[str, Any]]:
+    """A client assertion is made once, and sent for as long as it lives."""
+    kept: dict[str, tuple[float, JsonObject]] = {}
+
+    def assertion(resource: Resource, jti: str, now: float) -> dict[str, Any]:
+        made_at, claims = kept.get(resource.id, (float("-inf"), {}))
+        if now < made_at + LIFE_S:
+            return claims
+        fresh = vault.client_assertion(resource, jti, now)
+        kept[resource.id] = (now, fresh)
+        return fresh
+
+    return assertion
+
+
+DEFECTS = (
+    defect(
+        "user-assertions-for-another-merchant-too (VAULT-12): The assertion about the user names another "
+        "authorization server beside the merchant's.",
+        user_assertion=about_users(for_another_too),
+    ),
+    defect(
+        "client-assertions-for-another-merchant-too (VAULT-12): The client assertion names another "
+        "authorization server beside the merchant's.",
+        client_assertion=about_the_client(for_another_too),
+    ),
+    defect(
+        "client-assertions-for-anybody (VAULT-12): The client assertion has an asterisk in its audience.",
+        client_assertion=about_the_client(for_anybody),
+    ),
+    defect(
+        "client-assertions-without-an-id (VAULT-12): A client assertion has no jti.",
+        client_assertion=about_the_client(lambda claims, _: lacking(claims, "jti")),
+    ),
+    defect(
+        "client-assertions-kept (VAULT-12): A client assertion is sent for as long as it lives.",
+        client_assertion=kept_for_its_life(),
+    ),
+    defect(
+        "client-assertions-numbered-by-the-minute (VAULT-12): The jti of a client assertion is the time in "
+        "minutes.",
+        client_assertion=about_the_client(numbered_by_the_minute),
+    ),
+)
