@@ -1,11 +1,7 @@
-"""The owner of a redeemed merchant token, and the expiry that is stated for it."""
+"""The owner of a redeemed merchant token."""
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
-
-from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.checks.gateway._token_owner import are_their_own, belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.codes import require_code
@@ -14,10 +10,7 @@ from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_e
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
-from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
-
-TOLERANCE_S = 60
 
 
 @check("REDEEM-12", cases=("one-agent", "two-agents"))
@@ -137,103 +130,3 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
         require.step_of("redemption after a refresh")(past).status(200)
 
     are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
-
-
-@check(
-    "REDEEM-16",
-    cases={
-        "quarter-of-an-hour": 900,
-        "two-hours": 7200,
-        "more-than-a-day": 90_000,
-        "thirty-days": 30 * 86_400,
-    },
-)
-def expires_at_is_when_the_merchants_token_expires(world: World, case: int) -> None:
-    """`expires_at`, if present, is the expiry that the merchant stated, for several lifetimes."""
-    alone = isolated_user(world)
-    alone.script(access_token_lifetime_s=case)
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-
-    _expires_as_the_merchant_says(world, world.backend.require_redeemed(grant, proxy_token))
-
-
-@check("REDEEM-02", needs=["merchant"], alone=True)
-def expires_at_is_a_timestamp_after_a_refresh(world: World) -> None:
-    """After a refresh `expires_at` is an RFC 3339 timestamp or absent."""
-    is_timestamp_or_absent(_refreshed(world))
-
-
-@check("REDEEM-16", alone=True)
-def expires_at_moves_with_a_refresh(world: World) -> None:
-    """After a refresh `expires_at` is the expiry of the new merchant token."""
-    _expires_as_the_merchant_says(world, _refreshed(world))
-
-
-@check("REDEEM-16", alone=True)
-def expires_at_moves_with_every_refresh(world: World) -> None:
-    """After a second refresh `expires_at` is the expiry of the newest merchant token."""
-    _expires_as_the_merchant_says(world, _refreshed(world, times=2))
-
-
-def _refreshed(world: World, *, times: int = 1) -> Exchange:
-    """Redemptions past the expiry; the last one gave a new merchant token that lives for two hours."""
-    alone = isolated_user(world)
-    alone.short_lived()
-    grant, proxy_token = alone.grant(), alone.proxy_token()
-    answer = world.backend.require_redeemed(grant, proxy_token)
-    for turn in range(times):
-        if turn == times - 1:
-            alone.script(access_token_lifetime_s=7200)
-        let_expire(world)
-        expired = answer.member("access_token")
-        answer = redeem_past(world, grant, proxy_token, expired)
-        require.step_of("redemption after a refresh")(answer).status(200)
-        require.that(
-            answer.member("access_token") != expired,
-            "merchant token past its expiry",
-            expected="a new one",
-            got="the expired one",
-        )
-    return answer
-
-
-def _expires_as_the_merchant_says(world: World, answer: Exchange) -> None:
-    said = answer.member("expires_at")
-    if said is None:
-        expect.that(
-            True, "expires_at", expected="absent, or the expiry that the merchant stated", got="absent"
-        )
-        return
-    token = require.text(answer.member("access_token"), "access_token of the redemption")
-    known = world.merchant.lookup(token) if world.merchant is not None else None
-    require.that(
-        known is not None and known.expires_at is not None,
-        "merchant token",
-        expected="one that the merchant issued",
-        got="another",
-    )
-    meant = (known.expires_at or 0) if known is not None else 0
-    moment = _moment(said)
-    # The gateway may calculate with its own clock, which was moved, or read the date from the token.
-    moved = world.clock.target_time(answer) - time.time()
-    expect.that(
-        moment is not None and min(abs(moment - meant), abs(moment - meant - moved)) <= TOLERANCE_S,
-        "expires_at",
-        expected=f"{datetime.fromtimestamp(meant + moved).astimezone().isoformat()}, give or take a minute",
-        got=said,
-    )
-
-
-def _moment(said: object) -> float | None:
-    """The time of an RFC 3339 timestamp; REDEEM-02 judges other formats."""
-    try:
-        moment = datetime.fromisoformat(str(said).upper().replace(":60", ":59"))
-    except ValueError:
-        moment = None
-    require.that(
-        moment is not None and moment.tzinfo is not None,
-        "expires_at",
-        expected="an RFC 3339 timestamp",
-        got=said,
-    )
-    return None if moment is None else moment.timestamp()

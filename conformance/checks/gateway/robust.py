@@ -38,7 +38,10 @@ REGISTRATION_FIELDS = (
     "jwks",
 )
 TOKEN_FIELDS = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
-NAMES = ("lone surrogate", "NUL", "markup", "format string", "right-to-left override", "combining marks")
+NAMES = (
+    *("lone surrogate", "NUL", "markup", "format string", "right-to-left override", "combining marks"),
+    *("the name __proto__", "the name constructor"),
+)
 
 
 @check("ROBUST-01", cases=GROUPS)
@@ -302,6 +305,7 @@ def _odd_credentials(good: Request, header: str) -> Mapping[str, str]:
         "quotes": f'{before}"{token}"',
         "twice the scheme": f"{before}{before}{token}",
         "long": before + "a" * odd.LONG,
+        **{f"the name {name}": f"{before}{name}" for name in odd.SPECIAL_NAMES},
     }
 
 
@@ -332,11 +336,13 @@ def _all_robust(gateway: Gateway, world: World, what: str) -> None:
 
 
 def _with_odd_kids(token: str) -> Iterator[tuple[str, str]]:
-    """The token with a `kid` that is not a string, if it is a JWT; the rest of its header is right."""
+    """The token with a `kid` that nobody has, if it is a JWT; the rest of its header is right."""
     parsed = read(token)
     if parsed is None:
         return
     rest = token.partition(".")[2]
-    for what, kid in (("an array as kid", []), ("an object as kid", {}), ("a number as kid", 7)):
+    kids: list[tuple[str, Any]] = [("an array as kid", []), ("an object as kid", {}), ("a number as kid", 7)]
+    kids += [(f"{name} as kid", name) for name in (*odd.SPECIAL_NAMES, odd.TEXTS["lone surrogate"], "a\x00")]
+    for what, kid in kids:
         header = json.dumps({**parsed.header, "kid": kid}).encode()
         yield what, f"{base64.urlsafe_b64encode(header).rstrip(b'=').decode()}.{rest}"

@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
@@ -15,6 +16,11 @@ LARGE = 60_000
 LONG = 4_000
 
 SURROGATE = "\ud800"
+# Names that every object of a language has, or that mean nothing, or too much, to a database.
+SPECIAL_NAMES = (
+    *("__proto__", "constructor", "toString", "hasOwnProperty", "__class__"),
+    *("null", "undefined", "NaN", "$where", "%", "*"),
+)
 TEXTS: Mapping[str, str] = {
     "empty": "",
     "white space": " \t\r\n ",
@@ -31,6 +37,7 @@ TEXTS: Mapping[str, str] = {
     "line end": "a\r\nSet-Cookie: b=c",
     "number": "-1e999",
     "long": "x" * LONG,
+    **{f"the name {name}": name for name in SPECIAL_NAMES},
 }
 URIS: Mapping[str, str] = {
     "open bracket": "https://[",
@@ -162,6 +169,10 @@ HEADERS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "Basic without a colon": (("Authorization", "Basic YWJj"),),
     "Basic with a NUL": (("Authorization", "Basic YQA6AGI="),),
     "two Authorizations": (("Authorization", "Bearer a"), ("Authorization", "Basic YTpi")),
+    "Basic of a prototype": (("Authorization", "Basic X19wcm90b19fOl9fcHJvdG9fXw=="),),
+    "Basic of a constructor": (("Authorization", "Basic Y29uc3RydWN0b3I6Y29uc3RydWN0b3I="),),
+    "Basic of a lone surrogate": (("Authorization", "Basic YTrtoIA="),),
+    "Basic of an escaped NUL": (("Authorization", "Basic YSUwMDphJTAw"),),
     "a long Authorization": (("Authorization", "Bearer " + "a" * LONG),),
     "forwarding garbage": (
         ("Forwarded", 'for="[;proto=;host=",,'),
@@ -200,6 +211,7 @@ ODD_SEGMENTS: Mapping[str, bytes] = {
     "a brace": b"%7b%7b7*7%7d%7d",
     "a space": b"%20",
     "a star": b"*",
+    **{f"the name {name}": quote(name, safe="$*").encode() for name in SPECIAL_NAMES},
     "long": b"a" * LONG,
 }
 ODD_QUERIES: Mapping[str, bytes] = {
