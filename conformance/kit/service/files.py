@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ _COARSE_S = 2.0
 _PIECE = 1024 * 1024
 # Two pieces share this much, so that a value at the border is in one of them.
 _SHARED = 4096
+# Anything shorter is no part of a secret that is looked for.
+_PRINTABLE = re.compile(rb"[\x20-\x7e]{8,}")
 _MOST_OCTETS = 64 * 1024 * 1024
 
 
@@ -43,9 +46,9 @@ class ServiceFiles:
             for where, names, files in os.walk(folder):
                 place = Path(where)
                 names[:] = [name for name in names if place / name not in self.ignored]
-                if time.monotonic() > until:
-                    raise TooManyFiles
                 for name in files:
+                    if time.monotonic() > until:
+                        raise TooManyFiles
                     path = place / name
                     with suppress(OSError):
                         found = path.lstat()
@@ -59,10 +62,18 @@ class ServiceFiles:
 
 
 def pieces_of(file: Path) -> Iterator[str]:
-    """The content as text, in pieces; nothing if the file has gone."""
+    """The content in pieces, of a binary file the texts in it; nothing if the file has gone."""
     with suppress(OSError), file.open("rb") as opened:
         read, kept = 0, b""
         while read < _MOST_OCTETS and (octets := opened.read(_PIECE)):
             read += len(octets)
-            yield (kept + octets).decode("utf-8", "replace")
+            yield _text(kept + octets)
             kept = octets[-_SHARED:]
+
+
+def _text(octets: bytes) -> str:
+    """The text; of anything else the runs of printable characters, UTF-16 included."""
+    with suppress(UnicodeDecodeError):
+        if b"\0" not in octets:
+            return octets.decode("utf-8")
+    return b"\n".join(_PRINTABLE.findall(octets.replace(b"\0", b""))).decode("ascii")

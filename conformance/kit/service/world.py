@@ -49,9 +49,9 @@ HANGS_ON_S = 30.0
 class ServiceState:
     """What the checks have learned about the service so far.
 
-    `given_up`: a wait for its recovery was in vain. `renews_far_ahead`: it requested a Proxy token while the
-    old one was still valid for long. `discovers_again`: it fetched the discovery document when it last looked
-    for a new key.
+    `saw_an_end`: the end of a Proxy token was waited for. `given_up`: a wait for its recovery was in vain.
+    `renews_far_ahead`: it requested a Proxy token while the old one was still valid for long.
+    `discovers_again`: it fetched the discovery document when it last looked for a new key.
     """
 
     # It used a revoked Proxy token until the end of its lifetime: later ones get a short lifetime, too.

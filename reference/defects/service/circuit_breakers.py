@@ -15,7 +15,7 @@ from gateproof.reference.service.upstream import transport
 
 # What fails when nothing is served any more.
 NOTHING_SERVED = "ROBUST-02 SERVE-01 SERVE-02 CHAL-02 SECRET-02"
-SLOTS, MANY = 10, 5
+MANY = 5
 
 
 class _Circuit(httpx.AsyncBaseTransport):
@@ -41,24 +41,6 @@ class _Circuit(httpx.AsyncBaseTransport):
             self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
             if self._failed[party] >= self._failures:
                 self._open_until[party] = time.monotonic() + self._open_s
-        return response
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-class _Slots(httpx.AsyncBaseTransport):
-    """Each call of a party holds a slot, and a call that the party fails at keeps it."""
-
-    def __init__(self, trust: ssl.SSLContext) -> None:
-        self._inner = transport(trust)
-        self._slots = asyncio.Semaphore(SLOTS)
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        await self._slots.acquire()
-        response = await self._inner.handle_async_request(request)
-        if response.status_code < 500:
-            self._slots.release()
         return response
 
     async def aclose(self) -> None:
@@ -153,11 +135,6 @@ DEFECTS = (
         f"circuit-kept-open-by-callers (BACK-06 {NOTHING_SERVED}): A party that failed five times in a row "
         f"is not asked for three seconds, and each caller makes it three seconds from then.",
         transport=circuit(5, 3.0, prolonged=True),
-    ),
-    defect(
-        f"slots-lost-to-failures (BACK-06 {NOTHING_SERVED}): Of ten slots for calls of gateway and "
-        f"merchant, each call that failed keeps one.",
-        transport=_Slots,
     ),
     defect(
         f"shut-by-a-crowd ({NOTHING_SERVED}): Where gateway or merchant fail while five calls are under "
