@@ -174,7 +174,7 @@ def test_volley_ends_once_nobody_answers_it() -> None:
         else:
             release.wait(30)
 
-    with server(hang_after_ten) as url, wire(url, timeout_s=0.3) as (client, seen):
+    with server(hang_after_ten) as url, wire(url, timeout_s=1.5) as (client, seen):
         try:
             assert client.volley([get(url)] * 100, at_once=4) == 10
             assert client.send("asking", get(url)).answer is None
