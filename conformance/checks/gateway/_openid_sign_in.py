@@ -62,12 +62,18 @@ class SecondSignIn:
     # How many exchanges there were before.
     seen: int
 
-    def received(self) -> list[JournalEntry]:
-        return [entry for entry in self.alone.received() if entry.ordinal > self.after]
+    def received(self, *logins: str) -> list[JournalEntry]:
+        """The merchant's requests about this user, or about these logins."""
+        wanted = logins or (self.alone.user.login,)
+        return [
+            entry for entry in self.alone.received() if entry.ordinal > self.after and entry.login in wanted
+        ]
 
     def met(self, outcome: str) -> bool:
         """True if the merchant answered the gateway or the browser with this outcome."""
-        return any(entry.outcome == outcome for entry in self.received())
+        # A refused password names no login in the journal.
+        since = (entry for entry in self.alone.received() if entry.ordinal > self.after)
+        return any(entry.outcome == outcome for entry in since)
 
     def exchanged(self) -> bool:
         """True if the gateway got tokens for its code."""
@@ -85,7 +91,8 @@ class SecondSignIn:
         answers: list[Exchange] = []
         if code is not None:
             answers.append(world.gateway.exchange(world.authorization_of(self.attempt, code)))
-        named = [entry.login for entry in _asserted(self.received)]
+        both = (self.alone.user.login, other.login)
+        named = [entry.login for entry in _asserted(lambda: self.received(*both))]
         if any(login == other.login for login in named):
             return True
         seen = [*world.seen()[self.seen :], *answers]
@@ -136,8 +143,9 @@ def spared_no_more(alone: IsolatedUser) -> None:
     That is no claim. Without this, the next checks might meet a gateway that signs nobody in.
     """
     alone.script()
-    deadline = time.monotonic() + BREAKER_S
-    while not _signed_in(alone)[1].codes() and time.monotonic() < deadline:
+    worker_state, deadline = alone.world.worker_state, time.monotonic() + BREAKER_S
+    while not worker_state.spared_in_vain and not _signed_in(alone)[1].codes():
+        worker_state.spared_in_vain = time.monotonic() > deadline
         time.sleep(_PAUSE_S)
 
 
