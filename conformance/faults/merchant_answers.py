@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# Long enough for a timeout in the gateway, short enough for gateways without one.
-SILENCE_S = 6.0
+# Long enough for most timeouts in gateways; later tries, of gateways without one, wait for a shorter time.
+FIRST_SILENCE_S, SILENCE_S = 12.0, 6.0
+# The first silence ends well before the harness itself gives up: this share of its timeout.
+_SHARE = 0.4
 # Longer than a sign-in may wait.
 ENDLESS_S = 45.0
 
@@ -30,6 +32,15 @@ class MerchantFault:
     outcome: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rotates: bool = False
+    # How long the first call waits, where it waits longer than others.
+    first_s: float | None = None
+
+    def tape(self, timeout_s: float) -> list[dict[str, Any]]:
+        """The first answer in the form of a script, where it differs from those that follow."""
+        if self.first_s is None:
+            return []
+        usual_s = float(self.parameters["seconds"])
+        return [self.scripted(seconds=max(usual_s, min(self.first_s, _SHARE * timeout_s)))]
 
     def scripted(self, **more: Any) -> dict[str, Any]:
         """The outcome in the form of a script."""
@@ -43,6 +54,11 @@ class DoorFault:
     fault: Fault
     face: str
     over_tls: bool = True
+
+
+def _silence(name: str, outcome: str, does: str, holds: str, *, rotates: bool = False) -> MerchantFault:
+    fault = _fault(name, outcome, does, holds, rotates=rotates, seconds=SILENCE_S)
+    return replace(fault, first_s=FIRST_SILENCE_S)
 
 
 def _fault(
@@ -84,21 +100,14 @@ TROUBLE: Final = _by_name(
 
 # The answer is late or never comes.
 SILENCE: Final = _by_name(
-    _fault("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION, seconds=SILENCE_S),
-    _fault(
-        "drip",
-        "drip",
-        "sends blanks one by one, and resets the connection",
-        _NO_REJECTION,
-        seconds=SILENCE_S,
-    ),
-    _fault(
+    _silence("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION),
+    _silence("drip", "drip", "sends blanks one by one, and resets the connection", _NO_REJECTION),
+    _silence(
         "accept-then-hang",
         "accept_then_hang",
         "carries the request out, says nothing, and resets the connection",
         _REJECTED_LATER,
         rotates=True,
-        seconds=SILENCE_S,
     ),
 )
 ENDLESS: Final = _by_name(

@@ -75,6 +75,14 @@ async def hold(call: Call) -> Response:
     return call.carry_out(False)
 
 
+@outcome(required="gate", optional="parties seconds")
+async def hold_then_reject(call: Call) -> Response:
+    """The call waits at a gate, then is rejected permanently."""
+    opened = call.gates.arrive(call.answer.gate or "", call.answer.parties)
+    await call.wait(call.answer.seconds or HANG_S, opened)
+    return await reject(call)
+
+
 @outcome(optional="seconds")
 async def slow(call: Call) -> Response:
     """The honest answer, after a delay."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gateproof.conformance.checks.gateway._lost_tokens import LOST
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
@@ -18,7 +19,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require, rule_requires
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -30,11 +31,6 @@ REFRESH_ANSWERS: Mapping[str, dict[str, bool]] = {
     "the-same-refresh-token": {},
     "no-refresh-token": {"omit_refresh_token_on_refresh": True},
     "a-new-refresh-token": {"rotate_refresh_tokens": True},
-}
-# Reasons for which a user has to sign in again.
-LOST: Mapping[str, dict[str, Any]] = {
-    "no-refresh-token": {"issue_refresh_token": False},
-    "refresh-rejected": {"refresh": "reject"},
 }
 LONG_LIFE_S, HOUR_S, SPARE_S = 36_000, 3600, 60
 # Within the first tenth of the life, and not longer than a gateway access token lives.
@@ -104,25 +100,6 @@ def rejected_refresh_is_not_forgotten(gateway: Gateway, world: World) -> None:
     for answer in again:
         expect(answer).not_granted("the merchant token", "access_token")
     _need_reauthentication(again)
-
-
-@check("VAULT-04", alone=True, cases=LOST)
-def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
-    """After a 410 and a new authorization, redemption returns a merchant token that works.
-
-    A gateway that provisions in the background may answer 410 until it is done, as it may answer 404 before a
-    first token.
-    """
-    alone, agent = isolated_user(world), world.agents.new()
-    proxy_token, _, _ = needing_reauthorization(alone, agent, **case)
-    alone.script()
-    with rule_requires():
-        renewed = alone.grant(agent)
-
-    answer = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
-
-    expect(answer).status(200)
-    expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
 
 
 @check("VAULT-05", cases=LIVES)

@@ -93,7 +93,11 @@ def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
 def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
     """Scripts these merchant faults and lets the tokens expire. An early refresh meets the fault, too."""
     for due, what in faults:
-        due.alone.short_lived(refresh=what.scripted(), rotate_refresh_tokens=what.rotates)
+        due.alone.short_lived(
+            refresh=what.scripted(),
+            answers=what.tape(due.alone.world.gateway.wire.timeout_s),
+            rotate_refresh_tokens=what.rotates,
+        )
     let_expire(faults[0][0].alone.world)
 
 

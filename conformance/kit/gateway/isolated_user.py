@@ -27,7 +27,7 @@ BY_WAITING_S, ROUNDED_S = 1, 0.5
 # How long a gateway may accept a token after the merchant calls it expired.
 LATE_S = 3.0
 # Outcomes of a working merchant, positive or negative.
-_NO_TROUBLE = ("accept", "ok", "reject", "turn_away")
+_NO_TROUBLE = ("accept", "ok", "reject", "turn_away", "hold_then_reject")
 
 
 @dataclass(frozen=True, kw_only=True)

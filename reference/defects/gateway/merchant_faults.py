@@ -61,7 +61,22 @@ def any_200_is_a_token(answer: MerchantAnswer) -> Verdict:
     return "accepted" if answer.status == 200 else vault.refresh_verdict(answer)
 
 
+# The time-out of many HTTP clients.
+PATIENT = vault.MerchantLimits(total_s=9.0, silence_s=8.0)
+
 DEFECTS = (
+    defect(
+        "eight-seconds-of-silence-taken-for-a-rejection (VAULT-06 ROBUST-04): A merchant that does not "
+        "answer within eight seconds counts as having rejected the refresh token.",
+        merchant_limits=PATIENT,
+        refresh_verdict=rejected_by("late"),
+    ),
+    defect(
+        "eight-seconds-of-silence-end-the-sign-in (VAULT-10 ROBUST-04): A merchant that does not answer "
+        "within eight seconds ends the sign-in.",
+        merchant_limits=PATIENT,
+        provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "late"),
+    ),
     defect(
         "server-error-taken-for-a-rejection (VAULT-06 ROBUST-04): A 5xx of the merchant counts as a "
         "rejected refresh token.",

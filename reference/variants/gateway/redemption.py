@@ -14,7 +14,7 @@ from gateproof.reference.gateway.keys import KeyRing, SigningKey, signed
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, vault
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
-from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry
+from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
 from gateproof.reference.ids import Ids
@@ -171,6 +171,23 @@ def _kept_while_good(
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
+class _AsksOnceASignIn(Vault):
+    """In a browser that stays signed in, the merchant is not asked again for a user whom it has rejected."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._rejected: set[tuple[VaultKey, float]] = set()
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        sign_in = (self._policies.vault_key(grant, resource), grant.person.signed_in_at)
+        if sign_in in self._rejected and sign_in[0] not in self._store.vault:
+            return "rejected"
+        verdict = await super()._provision(grant, agent, resource)
+        if verdict == "rejected":
+            self._rejected.add(sign_in)
+        return verdict
+
+
 class _AsksOnce(Vault):
     """Asks the merchant for nothing at a sign-in while the token of an earlier one is good."""
 
@@ -265,6 +282,10 @@ VARIANTS = (
     variant(
         "merchant-token-kept-while-good: a new sign-in does not replace a merchant token that is still good",
         entry_after_provisioning=_kept_while_good,
+    ),
+    variant(
+        "merchant-asked-once-a-sign-in: a browser that stays signed in asks no more where it was rejected",
+        vault_at_work=_AsksOnceASignIn,
     ),
     variant(
         "merchant-asked-once: a sign-in asks the merchant for nothing while a good merchant token is cached",

@@ -31,7 +31,7 @@ MORE = {"redirect": {"location": "https://elsewhere.test/"}, "odd_lifetime": {"l
 
 def spelled(name: str) -> Any:
     more: dict[str, Any] = {"seconds": 0.02} if name in HANGS | {"slow"} else dict(MORE.get(name, {}))
-    if name == "hold":
+    if name in {"hold", "hold_then_reject"}:
         more = {"gate": "g", "parties": 1}
     return {"outcome": name, **more}
 
@@ -42,8 +42,8 @@ def minted(world: Any) -> int:
 
 def test_all_promised_outcomes_are_there() -> None:
     promised = (
-        "ok reject turn_away server_error too_many hang hold slow html invalid_json wrong_shape "
-        "wrong_content_type "
+        "ok reject turn_away server_error too_many hang hold hold_then_reject slow html invalid_json "
+        "wrong_shape wrong_content_type "
         "reset rotate_then_500 rotate_then_reset accept_then_hang drip truncated gzip_bomb long_body "
         "redirect early_hints two_lengths header_injection odd_lifetime no_refresh_token echo "
         "no_token refusal_with_200"

@@ -1,0 +1,11 @@
+"""Reasons for which a user has to sign in again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LOST: Mapping[str, dict[str, Any]] = {
+    "no-refresh-token": {"issue_refresh_token": False},
+    "refresh-rejected": {"refresh": "reject"},
+}

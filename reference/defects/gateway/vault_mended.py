@@ -1,0 +1,89 @@
+"""Gateways at which a new authorization does not make up for a lost merchant token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy.vault import Verdict
+from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.vault import Vault
+
+
+class ProvisionsOnceASignIn(Vault):
+    """A browser that stays signed in has been provisioned for, whatever became of it."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._served: set[tuple[VaultKey, float]] = set()
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        sign_in = (self._policies.vault_key(grant, resource), grant.person.signed_in_at)
+        if sign_in in self._served and sign_in[0] in self._store.vault:
+            return "accepted"
+        self._served.add(sign_in)
+        return await super()._provision(grant, agent, resource)
+
+
+class RejectsWhateverIsThere(Vault):
+    """A rejected refresh is noted for the user, and not for the token that it was of."""
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        verdict = await super()._refresh(key, entry, resource)
+        current = self._store.vault.get(key)
+        if verdict == "rejected" and current is not None:
+            self._store.vault[key] = self._policies.rejected_entry(current)
+        return verdict
+
+
+class ForgetsWhateverIsThere(Vault):
+    """A rejected refresh empties the user's place in the vault."""
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        verdict = await super()._refresh(key, entry, resource)
+        if verdict == "rejected" and self._store.vault.get(key) is not entry:
+            current = self._store.vault.get(key)
+            if current is not None and not current.needs_reauthentication:
+                self._store.vault.pop(key, None)
+        return verdict
+
+
+class AsksNoMoreAfterARejection(Vault):
+    """A user whom the merchant has once rejected is not asked for again."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._rejected: set[VaultKey] = set()
+
+    async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
+        key = self._policies.vault_key(grant, resource)
+        if key in self._rejected:
+            return "rejected"
+        verdict = await super()._provision(grant, agent, resource)
+        if verdict == "rejected":
+            self._rejected.add(key)
+        return verdict
+
+
+DEFECTS = (
+    defect(
+        "provisioned-once-a-sign-in (VAULT-04 ROBUST-04): In a browser that stays signed in, a lost merchant "
+        "token is not asked for again.",
+        vault_at_work=ProvisionsOnceASignIn,
+    ),
+    defect(
+        "late-rejection-reaches-the-new-token (VAULT-04 ROBUST-04): A refresh that is rejected after the "
+        "user has authorized again marks the new merchant token as lost.",
+        vault_at_work=RejectsWhateverIsThere,
+    ),
+    defect(
+        "late-rejection-removes-the-new-token (VAULT-04 ROBUST-04): A refresh that is rejected after the "
+        "user has authorized again removes the new merchant token.",
+        vault_at_work=ForgetsWhateverIsThere,
+    ),
+    defect(
+        "rejected-user-not-asked-for-again (VAULT-04 AUTHZ-10 ROBUST-04): A user for whom the merchant once "
+        "rejected the gateway is never provisioned again.",
+        vault_at_work=AsksNoMoreAfterARejection,
+    ),
+)
