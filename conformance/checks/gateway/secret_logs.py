@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway import console, failure_oracle
@@ -101,6 +102,25 @@ def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: st
     found = [leaks.canary(case, value) for value in gateway.keyring.values(case)]
 
     _not_logged(log, found, case.replace("_", " "), plain=False)
+
+
+@check("SECRET-08", needs=["control:create_proxy_client"])
+def secret_of_a_new_proxy_client_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
+    """The logs contain no secret of a Proxy client that is created, used, revoked and used again.
+
+    If no client can be revoked here, the last two steps are left out.
+    """
+    _earlier_logs(world)
+    client = console.new_proxy_client(world, world.projects.own_or_home())
+    require(gateway.proxy_token(client)).status(200)
+    with suppress(Unavailable):
+        console.revoke(world, client)
+    gateway.proxy_token(client)
+    world.grant()
+    log = _log(world)
+
+    secret = leaks.canary("proxy_client_secret", client.secret.reveal())
+    _not_logged(log, [secret], "secret of a new Proxy client", plain=False)
 
 
 @check("SECRET-08", needs=["merchant"], cases=("merchant_access_token", "merchant_refresh_token"))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
+
+import httpx
 
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
@@ -16,7 +19,7 @@ from gateproof.reference.gateway.policy.registration import (
     new_agent,
 )
 from gateproof.reference.ids import Ids
-from gateproof.reference.outcomes import Refusal
+from gateproof.reference.outcomes import Refusal, json_in
 from gateproof.reference.variants.variant import variant
 
 # The members that the specification names.
@@ -48,6 +51,17 @@ def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answ
     return Answered(status=answered.status, headers=headers, body=b"")
 
 
+async def _fetching_key_sets(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """The key set that an agent names is looked at when it registers; what comes of it is not."""
+    metadata = json_in(asked.body) if asked.path.endswith("/api/register") else None
+    address = metadata.get("jwks_uri") if isinstance(metadata, dict) else None
+    if isinstance(address, str) and address.startswith("http"):
+        async with httpx.AsyncClient(verify=False, timeout=1) as client:  # noqa: S501 - nothing is sent
+            with suppress(httpx.HTTPError, httpx.InvalidURL):
+                await client.get(address)
+    return answered
+
+
 VARIANTS = (
     variant(
         "any-method-answered-with-post: Whatever method an agent registers, it gets a secret that it needs.",
@@ -58,6 +72,10 @@ VARIANTS = (
         "unknown-metadata-is-refused: A registration with a member that the specification does not name is "
         "answered with 422.",
         registration_checks=(*REGISTRATION_CHECKS, _known_metadata_alone),
+    ),
+    variant(
+        "agents-key-sets-are-fetched: The key set that a registration names is fetched.",
+        around=meddling(_fetching_key_sets),
     ),
     variant("refusals-without-a-body: A refused redemption has no body.", around=meddling(_empty_refusals)),
 )
