@@ -55,6 +55,9 @@ class Callback:
         # A connection without a TLS handshake must not block the next one.
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         self._server = server
+        self._serve(server)
+
+    def _serve(self, server: ThreadingHTTPServer) -> None:
         threading.Thread(target=server.serve_forever, args=(_POLL_S,), daemon=True).start()
 
     def __exit__(

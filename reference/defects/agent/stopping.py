@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,14 +15,13 @@ from gateproof.reference.defects.agent.stored_state import marker
 NO_END = 1_000_000
 
 
-def tried_again(times: int, *, pause_s: float = 0.0) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+def tried_again(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
     """A token that is refused is tried again so often."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
         tries = 0
         while authorization and answer.status == 401 and tries < times:
-            time.sleep(pause_s)
             answer = operation.operate(settings, ask, authorization)
             tries += 1
         return answer
@@ -67,11 +65,6 @@ DEFECTS = (
     defect(
         "refused-token-tried-twenty-five-times (AGENT-15): A refused token is tried twenty-five times.",
         operate=tried_again(24),
-    ),
-    defect(
-        "refused-token-tried-in-pauses (AGENT-15 AGENT-09 AGENT-11): A refused token is tried every half "
-        "second, without end.",
-        operate=tried_again(NO_END, pause_s=0.5),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): A service that refused its fresh tokens once is not asked again.",

@@ -55,11 +55,11 @@ from gateproof.reference.agent import callback
 from gateproof.reference.agent.command import main
 from gateproof.reference.agent.policies import Policies
 
-late = callback.Callback.next
+serve, late = callback.Callback._serve, callback.Callback.next
 def answering(self, *arguments):
-    self._thread.start()
+    serve(self, self._server)
     return late(self, *arguments)
-callback.Callback.__enter__, callback.Callback.next = lambda self: self, answering
+callback.Callback._serve, callback.Callback.next = lambda self, server: None, answering
 def waited_for(command, url, say):
     subprocess.run([command, url])
     return lambda: True
