@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import replace
 
@@ -12,13 +13,25 @@ from gateproof.reference.service.backend import Backend
 
 def with_the_client(asked: Asked, answered: Answered, backend: Backend) -> Answered:
     """What the parser says of a body, with the context of the request in it."""
+    return _with_context(asked, answered, _pair(backend))
+
+
+def with_the_basic_header(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+    """The same, and the context is what goes to the token endpoint."""
+    return _with_context(asked, answered, base64.b64encode(_pair(backend).encode()).decode())
+
+
+def _pair(backend: Backend) -> str:
+    return f"{backend.settings.proxy_client_id}:{backend.settings.proxy_client_secret}"
+
+
+def _with_context(asked: Asked, answered: Answered, context: str) -> Answered:
     if asked.path not in ("/orders", "/mcp") or not asked.body or answered.status not in (200, 400):
         return answered
     try:
         json.loads(asked.body)
     except (ValueError, RecursionError) as error:
-        client = f"{backend.settings.proxy_client_id}:{backend.settings.proxy_client_secret}"
-        said = {"error": str(error)[:80], "context": client}
+        said = {"error": str(error)[:80], "context": context}
         return replace(answered, status=400, body=json.dumps(said).encode())
     return answered
 
@@ -36,6 +49,11 @@ DEFECTS = (
         "proxy-client-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is no JSON quotes "
         "the Proxy client's ID and secret.",
         around=meddling(with_the_client),
+    ),
+    defect(
+        "basic-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is no JSON has the Proxy "
+        "client's Basic header in it.",
+        around=meddling(with_the_basic_header),
     ),
     defect(
         "proxy-clients-id-in-the-error-for-a-bad-body (SECRET-04): The error for an array in place of an "
