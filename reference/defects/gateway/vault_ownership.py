@@ -88,12 +88,12 @@ DEFECTS = (
         vault_key=by_agent,
     ),
     defect(
-        "vault-keyed-without-resource (REDEEM-12 ROBUST-04): The vault is keyed by Project and user: of two "
-        "Resources the last one counts.",
+        "vault-keyed-without-resource (REDEEM-12 AUTHZ-22 ROBUST-04): The vault is keyed by Project and "
+        "user: of two Resources the last one counts.",
         vault_key=keyed(project_id=lambda grant, _: grant.project_id, sub=lambda grant, _: grant.sub),
     ),
     defect(
-        "vault-keyed-by-login (REDEEM-12 REDEEM-10 REDEEM-16 VAULT-01 VAULT-02 VAULT-03 VAULT-05 "
+        "vault-keyed-by-login (REDEEM-12 AUTHZ-22 REDEEM-10 REDEEM-16 VAULT-01 VAULT-02 VAULT-03 VAULT-05 "
         "ROBUST-04): The vault is keyed by login, across all Projects.",
         vault_key=keyed(login_id=lambda grant, _: grant.person.login_id),
     ),
