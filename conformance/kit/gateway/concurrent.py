@@ -7,7 +7,7 @@ from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.suite.claims import overlapped
-from gateproof.conformance.suite.parties import Authorization, Grant
+from gateproof.conformance.suite.parties import Authorization, Grant, ProxyClient
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -27,27 +27,14 @@ def exchanges(
     gateway: Gateway, authorizations: Iterable[Authorization], *, kept: bool = False
 ) -> tuple[Exchange, ...]:
     """Exchanges these codes concurrently with valid requests; a code may occur several times."""
-    endpoint = agent_wire.token_endpoint(gateway.core_url)
-    requests = []
-    for authorization in authorizations:
-        fields = gateway.exchange_fields(authorization).items()
-        given = [(name, value) for name, value in fields if value is not None]
-        requests.append(agent_wire.form_post(endpoint, given))
+    requests = [exchange_request(gateway, authorization) for authorization in authorizations]
     answers = _raced(gateway, "code exchange", requests, kept=kept)
     return _with_secrets_registered(gateway, answers, {name: name for name in _TOKENS})
 
 
 def redemptions(gateway: Gateway, asked: Iterable[tuple[Grant, Secret]]) -> tuple[Exchange, ...]:
     """Redeems each grant with its Proxy token, concurrently."""
-    requests = [
-        backend_wire.redemption(
-            gateway.base_url,
-            bearer=grant.access_token,
-            proxy_token=proxy_token,
-            resource=grant.resource.indicator,
-        )
-        for grant, proxy_token in asked
-    ]
+    requests = [redemption_request(gateway, grant, proxy_token) for grant, proxy_token in asked]
     answers = _raced(gateway, "redemption", requests)
     return _with_secrets_registered(gateway, answers, {"access_token": "merchant_access_token"})
 
@@ -63,6 +50,35 @@ def registrations(gateway: Gateway, metadata: Sequence[dict[str, Any]]) -> tuple
             gateway.keyring.public(client_id)
     named = {name: name for name in ("client_secret", "registration_access_token")}
     return _with_secrets_registered(gateway, answers, named)
+
+
+def mixed(gateway: Gateway, requests: Sequence[Request]) -> tuple[Exchange, ...]:
+    """Sends requests of several kinds concurrently."""
+    answers = _raced(gateway, "one of several requests at once", requests)
+    return _with_secrets_registered(gateway, answers, {name: name for name in (*_TOKENS, "client_secret")})
+
+
+def exchange_request(gateway: Gateway, authorization: Authorization) -> Request:
+    """The request that exchanges this code."""
+    fields = gateway.exchange_fields(authorization).items()
+    given = [(name, value) for name, value in fields if value is not None]
+    return agent_wire.form_post(agent_wire.token_endpoint(gateway.core_url), given)
+
+
+def redemption_request(gateway: Gateway, grant: Grant, proxy_token: Secret) -> Request:
+    """The request that redeems this grant."""
+    return backend_wire.redemption(
+        gateway.base_url,
+        bearer=grant.access_token,
+        proxy_token=proxy_token,
+        resource=grant.resource.indicator,
+    )
+
+
+def proxy_token_request(gateway: Gateway, client: ProxyClient) -> Request:
+    """A Proxy token request, with the credentials as the gateway last understood them."""
+    endpoint = agent_wire.token_endpoint(gateway.core_url)
+    return backend_wire.proxy_token(endpoint, client.id, client.secret, gateway.spelling)[0]
 
 
 def _raced(

@@ -23,6 +23,7 @@ from gateproof.reference.variants.variant import variant
 PAUSES_S = (0.05, 0.15)
 REST_S = 1.0
 WORKERS = 4
+MOST_AT_ONCE = 10
 # Longer than a gateway is waited for that goes on asking.
 OPEN_S = 12.0
 SPARED_S = 3.0
@@ -176,7 +177,31 @@ def _read_as_a_number(
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
+def _busy_beyond_ten(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """Whoever comes while ten are served is told that there is no room, and not when to come again."""
+    served = 0
+
+    async def limited(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal served
+        if served >= MOST_AT_ONCE:
+            headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
+            await send({"type": "http.response.start", "status": 503, "headers": headers})
+            await send({"type": "http.response.body", "body": b'{"error": "temporarily_unavailable"}'})
+            return
+        served += 1
+        try:
+            await app(scope, receive, send)
+        finally:
+            served -= 1
+
+    return limited
+
+
 VARIANTS = (
+    variant(
+        "busy-beyond-ten: whoever comes while ten are served gets 503",
+        around=_busy_beyond_ten,
+    ),
     variant(
         "three-tries: a merchant in trouble is asked again twice, with growing pauses",
         vault_at_work=_ThreeTries,

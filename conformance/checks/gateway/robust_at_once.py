@@ -1,0 +1,176 @@
+"""Sixteen valid requests at once are answered as each of them would be alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
+from gateproof.conformance.kit.gateway.isolated_user import new_user
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Attempt, Authorization, Grant, User
+from gateproof.conformance.suite.races import together
+from gateproof.conformance.wire import agent as agent_wire
+from gateproof.conformance.wire.exchange import Exchange
+
+AT_ONCE = 16
+# How long a target that is busy is asked again, in all.
+BUSY, BUSY_S, PAUSE_S = (429, 503), 30.0, 0.5
+
+
+@check("ROBUST-05", alone=True)
+def registrations_at_once(gateway: Gateway, world: World) -> None:
+    """Sixteen agents that register at once are all registered."""
+    alone = require(gateway.register(world.agents.metadata())).status(200, 201)
+    waiting = _Waiting(gateway)
+
+    for answer in concurrent.registrations(gateway, [world.agents.metadata()] * AT_ONCE):
+        waiting.expect_status(answer, alone.status or 201)
+
+
+@check("ROBUST-05", alone=True)
+def proxy_token_requests_at_once(gateway: Gateway, world: World) -> None:
+    """Sixteen Proxy token requests at once all get a token."""
+    client = world.projects.home().proxy_client
+    world.backend.proxy_token()
+    waiting = _Waiting(gateway)
+
+    for answer in concurrent.mixed(gateway, [concurrent.proxy_token_request(gateway, client)] * AT_ONCE):
+        waiting.expect_status(answer, 200)
+
+
+@check("ROBUST-05", alone=True)
+def users_at_once(gateway: Gateway, world: World) -> None:
+    """Sixteen users who sign in at once get their codes, tokens at once for these, and merchant tokens.
+
+    Each has an agent of their own. Without a browser of the harness the users sign in one after the other;
+    without its merchant there are as many at once as the target file names.
+    """
+    twin, proxy_token = world.grant(), world.backend.proxy_token()
+    world.backend.require_redeemed(twin, proxy_token)
+    attempts = [world.attempt(user=user) for user in _users(world)]
+
+    codes = _signed_in(gateway, world, attempts)
+    grants = _exchanged(gateway, world, attempts, codes)
+    waiting = _Waiting(gateway)
+    answers = concurrent.redemptions(gateway, [(grant, proxy_token) for grant in grants])
+    for grant, answer in zip(grants, answers, strict=True):
+        # Provisioning may go on in the background.
+        late = answer.status == 404
+        told = world.backend.redeem_once_provisioned(grant, proxy_token) if late else answer
+        waiting.expect_status(told, 200)
+
+
+@check("ROBUST-05", alone=True)
+def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
+    """Registrations, exchanges, Proxy token requests and redemptions at once are all answered."""
+    world = world.in_one_browser()
+    client, proxy_token = world.projects.home().proxy_client, world.backend.proxy_token()
+    grants = [world.grant() for _ in range(AT_ONCE // 4)]
+    for grant in grants:
+        world.backend.require_redeemed(grant, proxy_token)
+    attempts = [world.attempt() for _ in grants]
+    codes = [world.code_for(attempt) for attempt in attempts]
+    register = agent_wire.registration(
+        agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata()
+    )
+    kinds = [
+        [register for _ in grants],
+        [concurrent.exchange_request(gateway, code) for code in codes],
+        [concurrent.proxy_token_request(gateway, client) for _ in grants],
+        [concurrent.redemption_request(gateway, grant, proxy_token) for grant in grants],
+    ]
+    waiting = _Waiting(gateway)
+
+    # They are sent in turns, so that no kind comes first.
+    turns = [request for turn in zip(*kinds, strict=True) for request in turn]
+    answers = concurrent.mixed(gateway, turns)
+    for number, answer in enumerate(answers):
+        if number % len(kinds) == 1 and answer.status in BUSY:
+            attempt = attempts[number // len(kinds)]
+            waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
+        else:
+            waiting.expect_status(answer, 200, *((201,) if number % len(kinds) == 0 else ()))
+
+
+class _Waiting:
+    """Asks again while the target is busy, for half a minute in all."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self._until = time.monotonic() + BUSY_S
+
+    def expect_status(self, answer: Exchange, *statuses: int) -> Exchange:
+        """Expects one of these statuses, of the same request once the target is not busy any more."""
+        return self._expect(answer, statuses, lambda: self._gateway.wire.send(answer.step, answer.request))
+
+    def expect_again(self, again: Callable[[], Exchange], answer: Exchange) -> Exchange:
+        """The same for a request that cannot be repeated: another one takes its place."""
+        return self._expect(answer, (200,), again)
+
+    def expect_code(self, visit: Visit, again: Callable[[], Visit], what: str) -> str:
+        """Expects a code, of another visit once the target is not busy any more."""
+        while visit.status in BUSY and not visit.codes() and self._goes_on():
+            visit = again()
+        if visit.status == BUSY[0]:
+            raise LeftOut("the target answers 429 for longer than the harness waits")
+        expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
+        return visit.codes()[0]
+
+    def _expect(self, answer: Exchange, statuses: Sequence[int], again: Callable[[], Exchange]) -> Exchange:
+        while answer.status in BUSY and self._goes_on():
+            answer = again()
+        if answer.status == BUSY[0]:
+            raise LeftOut("the target answers 429 for longer than the harness waits")
+        return expect(answer).status(*statuses)
+
+    def _goes_on(self) -> bool:
+        time.sleep(PAUSE_S)
+        return time.monotonic() < self._until
+
+
+def _users(world: World) -> list[User]:
+    """Sixteen users; where nobody can be added to the merchant, those of the target file, some repeatedly."""
+    if world.merchant is not None:
+        return [new_user(world, world.merchant) for _ in range(AT_ONCE)]
+    return [world.users[number % len(world.users)] for number in range(AT_ONCE)]
+
+
+def _signed_in(gateway: Gateway, world: World, attempts: Sequence[Attempt]) -> list[Authorization]:
+    """The codes of users who sign in at once, each in a new browser; nobody is there twice at a time."""
+    found: list[Authorization] = []
+    size = len({attempt.user.login for attempt in attempts}) if gateway.new_browser is not None else 1
+    for first in range(0, len(attempts), size):
+        batch, waiting = attempts[first : first + size], _Waiting(gateway)
+        visits = together([partial(gateway.visit, attempt) for attempt in batch])
+        for attempt, visit in zip(batch, visits, strict=True):
+            what = f"sign-in of one of {len(batch)} users at once"
+            code = waiting.expect_code(visit, partial(gateway.visit, attempt), what)
+            found.append(world.authorization_of(attempt, code))
+    return found
+
+
+def _exchanged(
+    gateway: Gateway, world: World, attempts: Sequence[Attempt], codes: Sequence[Authorization]
+) -> list[Grant]:
+    """The tokens of codes that are exchanged at once."""
+    waiting, grants = _Waiting(gateway), list[Grant]()
+    for attempt, answer in zip(attempts, concurrent.exchanges(gateway, codes), strict=True):
+        told = waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
+        tokens = {
+            name: gateway.keyring.secret(name, expect.text(told.member(name), f"{name} of the code exchange"))
+            for name in ("access_token", "id_token", "refresh_token")
+        }
+        grants.append(
+            Grant(agent=attempt.agent, resource=attempt.resource, user=attempt.user, answer=told, **tokens)
+        )
+    return grants
+
+
+def _exchanged_anew(world: World, attempt: Attempt) -> Exchange:
+    """An exchange of a new code: one that came with a busy answer may be used up."""
+    return world.gateway.exchange(world.code_for(attempt))
