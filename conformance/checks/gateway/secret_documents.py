@@ -8,10 +8,10 @@ from dataclasses import replace
 from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.received import Received
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import ProxyClient
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
@@ -34,7 +34,7 @@ BODIES = (
 @check("SECRET-04")
 def proxy_client_is_in_no_metadata_document(gateway: Gateway, world: World, received: Received) -> None:
     """No metadata document contains the Proxy client's ID or secret, just after it was used."""
-    _used(gateway, world)
+    _used(world)
     resource = world.projects.home().resource
     world.discovery(resource)
     for url in _documents(gateway, resource.id):
@@ -49,18 +49,18 @@ def proxy_client_is_in_no_error_for_a_bad_body(gateway: Gateway, world: World, r
 
     The bodies are sent without credentials, and to the token endpoint with the Proxy client's as well.
     """
-    client = _used(gateway, world)
+    client = _used(world)
     for step, request in _bad_bodies(gateway, client):
         gateway.wire.send(step, request)
 
     no_secrets_in_answers(world, received, *PROXY_CLIENT)
 
 
-def _used(gateway: Gateway, world: World) -> ProxyClient:
-    """The home Project's Proxy client, which has just got a token."""
-    client = world.projects.home().proxy_client
-    require(gateway.proxy_token(client)).status(200)
-    return client
+def _used(world: World) -> ProxyClient:
+    """The home Project's Proxy client, which has just got a token; another one of its tokens redeems."""
+    valid_tokens(world)
+    world.backend.proxy_token()
+    return world.projects.home().proxy_client
 
 
 def _documents(gateway: Gateway, resource_id: str) -> Iterator[str]:
