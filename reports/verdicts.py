@@ -219,11 +219,9 @@ def rule_verdict(level: str, checks: Sequence[CheckResult]) -> tuple[Verdict, st
     blocked = next((check for check in untested if check.blocking), None)
     if blocked is not None:
         return Verdict.NOT_TESTABLE, blocked.message
+    if checks and all(check.verdict is Verdict.NOT_APPLICABLE for check in checks):
+        return Verdict.NOT_APPLICABLE, checks[0].message
     if not any(check.verdict in {Verdict.PASSED, Verdict.OBSERVED} for check in checks):
-        # A part that was left out changes nothing of what the others said of the target's kind.
-        excluded = next((check for check in checks if check.verdict is Verdict.NOT_APPLICABLE), None)
-        if excluded is not None:
-            return Verdict.NOT_APPLICABLE, excluded.message
         return Verdict.NOT_TESTABLE, untested[0].message if untested else "no check exists for this rule yet"
     return (Verdict.OBSERVED if level == "silent" else Verdict.PASSED), ""
 

@@ -53,7 +53,10 @@ def test_families_come_in_their_order_and_rules_in_theirs() -> None:
 @pytest.mark.parametrize(
     ("role", "families"),
     [
-        ("gateway", {"DISC", "KEYS", "TLS", "REG", "AUTHZ", "CODE", "CLAIM", "PROXY", "REDEEM", "VAULT"}),
+        (
+            "gateway",
+            {"DISC", "KEYS", "TLS", "REG", "AUTHZ", "CODE", "CLAIM", "PROXY", "REDEEM", "VAULT", "META"},
+        ),
         ("service", {"TLS", "META", "CHAL", "SERVE", "BACK"}),
         ("agent", {"AGENT"}),
     ],
