@@ -50,6 +50,10 @@ class Bench(ABC):
         """Where the exchange stands among those that are shown."""
         return next((place for place, each in enumerate(self.exchanges()) if each is exchange), None)
 
+    def owns_steps(self) -> bool:
+        """False if steps may fail for a reason that is not the target's."""
+        return True
+
     def scenario(self) -> str:
         """What was done to a target that sends requests itself, such as an agent.
 

@@ -236,5 +236,11 @@ def _landing(
         case Page():
             excerpt = view.text[:_EXCERPT]
             return replace(
-                common, status=view.status, title=view.title[:_EXCERPT], excerpt=excerpt, stuck=stuck
+                common,
+                status=view.status,
+                title=view.title[:_EXCERPT],
+                excerpt=excerpt,
+                stuck=stuck,
+                ended_at=without_query(view.url),
+                asks=bool(view.forms),
             )

@@ -48,6 +48,9 @@ class SignInResult:
     picture: str = ""
     unticked: tuple[str, ...] = ()
     sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    # The URL of the page on which the browser ended, without its query, and whether the page has a form.
+    ended_at: str = ""
+    asks: bool = False
     # How many forms asked for a password; None where the way to sign in cannot see it.
     passwords: int | None = None
 

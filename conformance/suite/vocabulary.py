@@ -60,6 +60,7 @@ STEPS: Final = MappingProxyType(
         "core key set": "the key set that the discovery document names",
         "registration": "a valid registration of an agent",
         "authorization": "an authorization request with all parameters right, of a user who approves",
+        "authorization after an approval": "the same, of an agent that was held and then approved",
         "code exchange": "a valid exchange of a code",
         "Proxy token request": "a Proxy token request of an active Proxy client",
         "Proxy token request with a wrong secret": "the same with a wrong secret",
@@ -72,6 +73,7 @@ STEPS: Final = MappingProxyType(
         "redemption after a new sign-in": "a redemption after the user authorized again because of a 410",
         "metadata": "the metadata document of a service",
         "operation": "an operation of a service, with a good token",
+        "life of the process": "a launched target, which must not end by itself",
         "operation without a token": "an operation of a service, without a token",
     }
 )

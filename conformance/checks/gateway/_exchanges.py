@@ -58,8 +58,8 @@ def invalid_grant(answer: Exchange, what: str) -> None:
 
 
 def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
-    """A refresh grant in the form of RFC 6749."""
-    return gateway.token_request(
+    """A refresh grant in the form of RFC 6749. Its shape is open, so it is no step of another rule."""
+    answer = gateway.token_request(
         [
             ("grant_type", "refresh_token"),
             ("refresh_token", refresh_token),
@@ -68,3 +68,4 @@ def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tupl
             *further,
         ]
     )
+    return replace(answer, step="refresh")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gateproof.conformance.checks.gateway._exchanges import refreshed
 from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
 from gateproof.conformance.kit.gateway.world import World
@@ -17,7 +19,8 @@ def with_field(
     """An exchange or a refresh of this agent with the field; without refresh support it is left out."""
     if grant == "exchange":
         authorization = world.new_code(agent=agent, resource=resource)
-        return world.gateway.exchange(authorization, **{name: value})
+        answer = world.gateway.exchange(authorization, **{name: value})
+        return replace(answer, step="exchange with a field more")
     renewed(world)
     given = world.grant(agent=agent, resource=resource)
     return refreshed(world.gateway, agent, given.refresh_token.reveal(), (name, value))

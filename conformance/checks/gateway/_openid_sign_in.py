@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import LeftOut, require
-from gateproof.conformance.suite.parties import Attempt, User
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.parties import Agent, Attempt, User
 from gateproof.conformance.suite.time_limits import BREAKER_S, PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
@@ -125,7 +126,7 @@ def openid_sign_in(world: World) -> OpenIdSignIn:
     alone = isolated_user(world)
     minted_before = alone.merchant.last_minted()
     _, visit = _signed_in(alone)
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    require_code(world.gateway, visit)
     received = alone.received()
     asked = [entry for entry in received if entry.endpoint == "authorization"]
     grants = [entry.grant for entry in alone.journal() if entry.status == 200]
@@ -144,11 +145,12 @@ def spared_no_more(alone: IsolatedUser) -> None:
     """
     alone.script()
     worker_state, deadline = alone.world.worker_state, time.monotonic() + BREAKER_S
-    while not worker_state.spared_in_vain and not _signed_in(alone)[1].codes():
+    agent = alone.world.agents.new()
+    while not worker_state.spared_in_vain and not _signed_in(alone, agent)[1].codes():
         worker_state.spared_in_vain = time.monotonic() > deadline
         time.sleep(_PAUSE_S)
 
 
-def _signed_in(alone: IsolatedUser) -> tuple[Attempt, Visit]:
-    attempt = alone.world.attempt(resource=alone.resource, user=alone.user)
+def _signed_in(alone: IsolatedUser, agent: Agent | None = None) -> tuple[Attempt, Visit]:
+    attempt = alone.world.attempt(agent, resource=alone.resource, user=alone.user)
     return attempt, alone.world.gateway.visit(attempt, wherever=True)

@@ -26,7 +26,7 @@ def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
     browser.grant(resource=alone.resource, user=alone.user)
     after = failure_oracle.last_of(alone)
     _, visit = another_agent(browser, alone)
-    require_code(visit, "authorization of another agent")
+    require_code(world.gateway, visit, "authorization of another agent")
     asked = _grants_used(alone, after)
     if not asked:
         raise LeftOut("the gateway sent its merchant no request when another agent was approved")

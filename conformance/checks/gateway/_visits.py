@@ -42,26 +42,25 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
     """The user approves this agent in this browser."""
     url = gateway.authorization_url(world.attempt(agent, user=user))
     visit = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
-    require_code(visit)
+    require_code(world.gateway, visit)
     return visit
 
 
 def keeps_several_sessions(world: World) -> bool:
-    """True if a sign-in in a second browser changes nothing for the same user in the first.
+    """True if a user who signs in in a second browser stays signed in in the first.
 
-    A gateway may allow one session a user. One that keeps no user signed in has no session that could end.
-    If the sign-in does not show what the user did, this cannot be seen.
+    A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
+    seen: one that begins may end another between two pages.
     """
     if world.worker_state.side_by_side is None:
         agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
-        seen = None not in (first, again, after)
-        world.worker_state.side_by_side = seen and again == after
+        world.worker_state.side_by_side = again == after < first
     return world.worker_state.side_by_side
 
 
-def _user_actions(browser: World, agent: Agent) -> int | None:
-    """What the user had to do to get a code; None if that was not seen."""
+def _user_actions(browser: World, agent: Agent) -> int:
+    """What the user had to do to get a code."""
     visit = browser.gateway.visit(browser.attempt(agent))
-    require_code(visit)
-    return visit.acts
+    require_code(browser.gateway, visit)
+    return visit.acts or 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from string import ascii_letters
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
+from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -161,7 +162,7 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
     resource = world.projects.holding_resource()
     approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
     world.projects.approve_agent(approved, resource)
-    world.new_code(agent=approved, resource=resource)
+    world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
 
     for which, agent in {"the other agent": pending, "an agent that came later": world.agents.new()}.items():
         visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)

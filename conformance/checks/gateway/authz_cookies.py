@@ -84,11 +84,15 @@ def _carrying_a_sign_in(
         raise LeftOut("the user is asked for no password, not even in a new browser")
     if not signed_in(names):
         raise LeftOut("a browser does not stay signed in: there is nothing that a cookie could carry")
-    return {
-        name
-        for name in suspects
-        if signed_in({name}) or signed_in([other for other in names if other != name]) is False
-    }
+    bearing = set()
+    for name in suspects:
+        if signed_in({name}):
+            bearing.add(name)
+        elif signed_in([other for other in names if other != name]) is False:
+            if not signed_in(names):
+                raise LeftOut("a session ends when it is used: which cookie carries it is not seen")
+            bearing.add(name)
+    return bearing
 
 
 def _last_of_each(gateway: Gateway, seen: Iterable[Exchange]) -> list[SetCookie]:

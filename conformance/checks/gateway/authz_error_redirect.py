@@ -61,7 +61,7 @@ def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
     here, attempt = good(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt)
-    require_code(visit)
+    require_code(world.gateway, visit)
 
     _names_the_issuer(visit, issuer)
 

@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.several_merchants import Shop, merchants, shop
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.fakes.merchant.records import JournalEntry
 
 # Nobody's password.
@@ -118,7 +119,7 @@ def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = Fal
         honest = shop(world, one, login=login, client_id=client_id)
         attempt = world.attempt(resource=honest.alone.resource, user=honest.alone.user)
         visit = world.gateway.visit(attempt, wherever=True)
-        require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+        require_code(world.gateway, visit)
         asked = honest.asked()
         if not asked or not honest.signed_in():
             raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")

@@ -18,7 +18,10 @@ from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 BROWSERS = 4
 # Number of authorizations under way when the approval is made.
 AMID = 3
-_ONE_SESSION = "a sign-in in a second browser makes the user sign in again in the first"
+_ONE_SESSION = (
+    "it was not seen that a user can be signed in in two browsers: a gateway that keeps users signed in, and "
+    "ends no session when another begins, is tested here"
+)
 
 
 @check("AUTHZ-01", needs=["sign-in:browser"], rounds=4)

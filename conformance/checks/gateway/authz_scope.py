@@ -11,7 +11,7 @@ from gateproof.conformance.checks.gateway._visits import good, no_code, visit_wi
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require, values_of_choice
 from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
@@ -99,7 +99,12 @@ def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
     if not visit.codes():
         no_code(visit, f"authorization with the scope {foreign}")
         return
-    answer = require(world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
+    answer = world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))
+    if answer.status in range(400, 500):
+        no_tokens(answer, f"the scope {foreign}, for which a code was given")
+        return
+    with values_of_choice():
+        require(answer).status(200)
     require.text(answer.member("scope"), "scope of the code exchange")
     _holds_none(answer, foreign)
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Visit
 from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.several_merchants import Shop, merchants, shop
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.jose import read
 from gateproof.fakes.merchant.records import JournalEntry
@@ -155,7 +156,7 @@ def _signs_in(world: World, browser: Browsing, at: Shop) -> None:
     """The user signs in at this merchant; LeftOut where that is done in a way that the harness cannot see."""
     before = at.signed_in()
     visit = _visit(world, browser, at, at.alone.user)
-    require.that(bool(visit.codes()), "authorization", expected="a code", got=visit.outcome())
+    require_code(world.gateway, visit)
     if at.signed_in() == before:
         raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
 

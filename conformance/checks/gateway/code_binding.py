@@ -129,7 +129,7 @@ def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[st
     attempt = world.attempt(twin.agent)
     near = case(attempt.parameters["code_challenge"])
     visit = visit_with(world, attempt, code_challenge=near)
-    code = require_code(visit)
+    code = require_code(world.gateway, visit)
 
     answer = world.gateway.exchange(world.authorization_of(attempt, code))
     invalid_grant(answer, "a code_verifier whose challenge is nearly that of the authorization")

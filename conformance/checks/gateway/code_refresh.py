@@ -165,8 +165,11 @@ def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
     """The newest is refreshed first: it may have ended the refresh token of the other."""
     for number, grant in enumerate(reversed(grants)):
         answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
-        if number and answer.status in range(400, 500):
-            raise LeftOut("a later authorization of the agent ends the refresh token of an earlier one")
+        if answer.status in range(400, 500):
+            why = (
+                "ends the refresh token of an earlier one" if number else "gave one that is not accepted yet"
+            )
+            raise LeftOut(f"a later authorization of the agent {why}")
         _is_its_own(world, grant, require(answer).status(200))
 
 

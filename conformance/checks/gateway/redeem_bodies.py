@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
 from gateproof.conformance.kit.gateway.world import World
@@ -33,7 +32,7 @@ def registration_is_answered_in_json(
     gateway: Gateway, world: World, case: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
     """A registration, good or not, is answered with a JSON body or with none."""
-    accepted(gateway.register(world.agents.metadata()))
+    world.agents.accepted(gateway.register(world.agents.metadata()))
 
     _is_json(gateway.register(case(world.agents.metadata())))
 

@@ -44,7 +44,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
             raise LeftOut("the gateway did not have this user sign in with the merchant")
         if user is second and not visit.codes():
             raise LeftOut("the gateway offers no sign-in in a browser in which another user has signed in")
-        code = require_code(visit)
+        code = require_code(world.gateway, visit)
         grant = world.grant_of(world.authorization_of(attempt, code), attempt)
         answer = world.backend.require_redeemed(grant, proxy_token)
 

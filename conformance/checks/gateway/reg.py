@@ -6,7 +6,6 @@ import secrets
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -40,7 +39,7 @@ def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
 @check("REG-01")
 def several_redirect_uris_answer_201(gateway: Gateway, world: World) -> None:
     """A registration with several HTTPS redirect URIs is answered with 201."""
-    accepted(gateway.register(world.agents.metadata()))
+    world.agents.accepted(gateway.register(world.agents.metadata()))
 
     expect(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))).status(201)
 
@@ -121,7 +120,10 @@ def client_secret_basic_obtains_no_token_for_the_agent_itself(
 @check("REG-09")
 def registrations_give_different_clients(gateway: Gateway, world: World) -> None:
     """Registrations with the same metadata give different client IDs and secrets."""
-    records = [require(accepted(gateway.register(world.agents.metadata()))).json_object() for _ in range(3)]
+    records = [
+        require(world.agents.accepted(gateway.register(world.agents.metadata()))).json_object()
+        for _ in range(3)
+    ]
 
     for name in ("client_id", "client_secret"):
         values = [require.text(record.get(name), name) for record in records]
@@ -174,7 +176,7 @@ def how_odd_registrations_are_answered(gateway: Gateway, world: World) -> None:
 @check("REG-12")
 def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
     """A redirect URI with a fragment is refused."""
-    accepted(gateway.register(world.agents.metadata()))
+    world.agents.accepted(gateway.register(world.agents.metadata()))
 
     expect(gateway.register(world.agents.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
 
@@ -183,7 +185,7 @@ def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
 def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] | None) -> None:
     """A registration without redirect URIs is refused."""
     good = world.agents.metadata()
-    accepted(gateway.register(good))
+    world.agents.accepted(gateway.register(good))
 
     without = _without(good, "redirect_uris") if case is None else good | {"redirect_uris": case}
 
@@ -195,7 +197,8 @@ def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
     """Client secrets have 128 random bits or more, as far as samples show."""
     secrets = [
         require.text(
-            accepted(gateway.register(world.agents.metadata())).member("client_secret"), "client_secret"
+            world.agents.accepted(gateway.register(world.agents.metadata())).member("client_secret"),
+            "client_secret",
         )
         for _ in range(SAMPLES)
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -61,7 +60,7 @@ def secret_does_not_expire(gateway: Gateway, world: World, case: dict[str, Any])
 @check("REG-05")
 def redirect_uri_comes_back(gateway: Gateway, world: World) -> None:
     """The answer contains the redirect URI that was sent."""
-    record = require(accepted(gateway.register(world.agents.metadata()))).json_object()
+    record = require(world.agents.accepted(gateway.register(world.agents.metadata()))).json_object()
 
     expect.equal(record.get("redirect_uris"), [CALLBACK], "redirect_uris")
 
@@ -72,7 +71,7 @@ def redirect_uris_come_back_exactly(gateway: Gateway, world: World, case: list[s
     answer = gateway.register(world.agents.metadata(redirect_uris=case))
     if answer.status in range(400, 500):
         raise LeftOut("the gateway does not accept these redirect URIs")
-    record = require(accepted(answer)).json_object()
+    record = require(world.agents.accepted(answer)).json_object()
 
     uris = record.get("redirect_uris")
     came = sorted(uris) if isinstance(uris, list) and all(isinstance(uri, str) for uri in uris) else uris
@@ -114,14 +113,14 @@ def client_secret_is_shown_once(world: World) -> None:
 @check("REG-13")
 def auth_method_comes_back(gateway: Gateway, world: World) -> None:
     """The answer contains the authentication method that was registered."""
-    record = require(accepted(gateway.register(world.agents.metadata()))).json_object()
+    record = require(world.agents.accepted(gateway.register(world.agents.metadata()))).json_object()
 
     expect.equal(record.get("token_endpoint_auth_method"), "client_secret_post", "token_endpoint_auth_method")
 
 
 def _record(gateway: Gateway, world: World, case: dict[str, Any]) -> dict[str, Any]:
     """The answer to a registration that differs from the usual one in this."""
-    return require(accepted(_registered(gateway, world, case))).json_object()
+    return require(world.agents.accepted(_registered(gateway, world, case))).json_object()
 
 
 def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchange:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import TOKENS
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -42,7 +41,7 @@ def nobody_chooses_a_free_client_id(gateway: Gateway, world: World) -> None:
 
     answer = gateway.register({**world.agents.metadata(), "client_id": chosen})
 
-    _other_than(answer, "client_id", chosen)
+    _other_than(world, answer, "client_id", chosen)
     named = replace(twin, client_id=chosen)
     no_code(world.gateway.visit(world.attempt(named), wherever=True), "authorization of the named client_id")
 
@@ -52,9 +51,9 @@ def nobody_chooses_a_secret(gateway: Gateway, world: World) -> None:
     """A registration that names a client_secret gets another one, and the named one gives no tokens."""
     world = world.in_one_browser()
     chosen = gateway.keyring.secret("chosen_secret", secrets.token_urlsafe(32))
-    accepted(gateway.register(world.agents.metadata()))
+    world.agents.accepted(gateway.register(world.agents.metadata()))
     answer = gateway.register({**world.agents.metadata(), "client_secret": chosen.reveal()})
-    _other_than(answer, "client_secret", chosen.reveal())
+    _other_than(world, answer, "client_secret", chosen.reveal())
     if answer.status in range(400, 500):
         return
 
@@ -74,7 +73,7 @@ def nobody_chooses_when_a_secret_expires(gateway: Gateway, world: World, case: A
     if answer.status in range(400, 500):
         expect(answer).not_granted("a client", "client_id", "client_secret")
         return
-    expires = accepted(answer).member("client_secret_expires_at")
+    expires = world.agents.accepted(answer).member("client_secret_expires_at")
     # If the gateway never says 0, REG-03 fails, and only the named value would be this registration's.
     never = _zero(expires) if _zero(twin.member("client_secret_expires_at")) else expires != case
     expect.that(never, "client_secret_expires_at of a registration that names one", expected="0", got=expires)
@@ -115,12 +114,12 @@ def _zero(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == 0
 
 
-def _other_than(answer: Exchange, name: str, chosen: str) -> None:
+def _other_than(world: World, answer: Exchange, name: str, chosen: str) -> None:
     """The registration was refused, or gave a value that the request did not name."""
     if answer.status in range(400, 500):
         expect(answer).not_granted("a client", "client_id", "client_secret")
         return
-    value = require.text(accepted(answer).member(name), name)
+    value = require.text(world.agents.accepted(answer).member(name), name)
     expect.that(
         value != chosen,
         f"{name} of a registration that names one",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -57,7 +56,7 @@ def other_members_do_not_loosen_the_scheme(gateway: Gateway, world: World, case:
     have to know these members, and OpenID Connect keeps some native applications from HTTPS.
     """
     good = world.agents.metadata()
-    accepted(gateway.register(good))
+    world.agents.accepted(gateway.register(good))
     twin = gateway.register(good | case.members)
 
     answer = gateway.register(good | case.members | {"redirect_uris": list(case.uris)})
@@ -65,7 +64,7 @@ def other_members_do_not_loosen_the_scheme(gateway: Gateway, world: World, case:
     expect(answer).not_granted("a client", "client_id", "client_secret")
     if twin.status in range(400, 500):
         raise LeftOut(f"the gateway does not accept a registration with {', '.join(case.members)}")
-    accepted(twin)
+    world.agents.accepted(twin)
 
 
 @check("REG-06")

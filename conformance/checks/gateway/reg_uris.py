@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._registrations import accepted
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -55,7 +54,7 @@ MANY = [f"{CALLBACK}/{number}" for number in range(12)]
 @check("REG-06", cases=BAD_URIS)
 def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> None:
     """A redirect URI with a scheme other than https is refused, and no client is created."""
-    accepted(gateway.register(world.agents.metadata()))
+    world.agents.accepted(gateway.register(world.agents.metadata()))
 
     answer = gateway.register(world.agents.metadata(redirect_uris=[case]))
 
@@ -78,7 +77,7 @@ def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) 
 @check("REG-06", cases=MIXED)
 def one_bad_redirect_uri_spoils_the_list(gateway: Gateway, world: World, case: list[str]) -> None:
     """A registration is refused if one of its redirect URIs is bad, at any position."""
-    require(accepted(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))))
+    require(world.agents.accepted(gateway.register(world.agents.metadata(redirect_uris=[CALLBACK, OTHER]))))
 
     answer = gateway.register(world.agents.metadata(redirect_uris=case))
 

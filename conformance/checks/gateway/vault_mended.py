@@ -69,7 +69,7 @@ def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
         _works(alone, world.backend.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410)))
 
 
-@check("VAULT-04")
+@check("VAULT-04", needs=["sign-in:browser"])
 def new_sign_in_after_a_404_mends_it(world: World) -> None:
     """After a 404 for want of provisioning and a sign-in in another browser, redemption works.
 

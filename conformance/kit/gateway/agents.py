@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import LeftOut, require, values_of_choice
 from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire import agent as agent_wire
@@ -25,6 +26,7 @@ class Agents:
     """Registers agents; that a good registration works is a `require`."""
 
     gateway: Gateway
+    worker_state: WorkerState
 
     def metadata(
         self, *, redirect_uris: Iterable[str] = (CALLBACK,), auth_method: str = "client_secret_post"
@@ -46,23 +48,31 @@ class Agents:
         return self.of(registered)
 
     def of(self, registered: Exchange) -> Agent:
-        """The agent that a registration gave.
-
-        If the metadata was usual, a refusal is a failure of the gateway.
-        """
+        """The agent that a registration gave."""
+        client_id, client_secret = self._members(registered, "client_id", "client_secret")
         sent = json.loads(registered.request.body)
-        with nullcontext() if self._is_usual(sent) else values_of_choice():
-            require(registered).status(200, 201)
-            step = require.step_of("registration")
-            client_id, client_secret = (
-                step.text(registered.member(name), f"{name} of the registration")
-                for name in ("client_id", "client_secret")
-            )
         return Agent(
             client_id=client_id,
             client_secret=self.gateway.keyring.secret("client_secret", client_secret),
             redirect_uris=tuple(sent["redirect_uris"]),
         )
+
+    def accepted(self, registered: Exchange) -> Exchange:
+        """A registration that gave a client; REG-01 tests the status."""
+        self._members(registered, "client_id")
+        return registered
+
+    def _members(self, registered: Exchange, *names: str) -> list[str]:
+        """Members of the answer. If the metadata was usual, a refusal is a failure of the gateway."""
+        usual = self._is_usual(json.loads(registered.request.body))
+        if usual and self.worker_state.is_at_a_limit(registered):
+            raise LeftOut("the gateway refuses registrations past a number of its own")
+        with nullcontext() if usual else values_of_choice():
+            require(require(registered).status(200, 201)).json_object()
+            step = require.step_of("registration")
+            members = [step.text(registered.member(name), f"{name} of the registration") for name in names]
+        self.worker_state.registrations += usual
+        return members
 
     def _is_usual(self, sent: dict[str, Any]) -> bool:
         uris = sent["redirect_uris"]

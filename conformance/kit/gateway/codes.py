@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.gateway.gateway import Visit
+import re
+
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.suite.claims import require
+from gateproof.conformance.wire.route import origin
 
-# Statuses with which a server asks for patience; they say nothing about the request.
-_LATER = (429, 503)
+AFTER_AN_APPROVAL = "authorization after an approval"
+# Statuses, and the error in a redirect, with which a server asks for patience; they say nothing about the
+# request.
+_LATER, _LATER_ERROR = (429, 503), "temporarily_unavailable"
+# Boxes that have nothing to do with an approval.
+_BESIDE = re.compile("remember|stay|keep|newsletter", re.IGNORECASE)
 
 
-def require_code(visit: Visit, what: str = "authorization") -> str:
+def require_code(
+    gateway: Gateway, visit: Visit, what: str = "authorization", *, step: str = "authorization"
+) -> str:
     """The code of a valid authorization request.
 
     If the gateway ended the authorization without a code, the step has failed. A page that the harness does
-    not understand is no end.
+    not understand is no end, and neither is a page of somebody else.
     """
-    verb = require.step_of("authorization") if _was_ended(visit) else require
+    verb = require.step_of(step) if _was_ended(gateway, visit) else require
     code = visit.parameter("code")
     verb.that(bool(code), what, expected="a code at the redirect URI", got=visit.outcome())
     return code or ""
 
 
-def _was_ended(visit: Visit) -> bool:
-    if visit.unticked:
+def _was_ended(gateway: Gateway, visit: Visit) -> bool:
+    if any(not _BESIDE.search(box) for box in visit.unticked):
         return False
     if visit.sent_to is not None:
-        return visit.answers
-    return visit.status is not None and visit.status >= 400 and visit.status not in _LATER
+        return visit.answers and visit.parameter("error") != _LATER_ERROR
+    if visit.status is None or visit.status < 400 or visit.status in _LATER or visit.asks:
+        return False
+    return origin(visit.ended_at) in {origin(gateway.base_url), origin(gateway.core_url)}

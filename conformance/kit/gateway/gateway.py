@@ -43,6 +43,9 @@ class Visit:
     sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     # How many forms asked for a password, where that was seen.
     passwords: int | None = None
+    # The page on which the browser ended, where that was seen, and whether it has a form.
+    ended_at: str = ""
+    asks: bool = False
 
     def parameter(self, name: str) -> str | None:
         """A query parameter of the answer; None when it is missing or doubled."""

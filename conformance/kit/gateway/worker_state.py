@@ -65,6 +65,10 @@ class Logged:
                 self.jwts[each] = None
 
 
+# A gateway that has accepted so many registrations may refuse more of them.
+MANY_REGISTRATIONS = 20
+
+
 @dataclass(kw_only=True, slots=True)
 class WorkerState:
     """State of a worker. The tokens are valid only as long as the target's clock is not moved."""
@@ -91,6 +95,13 @@ class WorkerState:
     in_company: bool = False
     # True if one user can have sessions in two browsers at once; None while this is unknown.
     side_by_side: bool | None = None
+    # How many usual registrations the gateway has accepted; an earlier phase counts as many.
+    registrations: int = 0
+
+    def is_at_a_limit(self, registered: Exchange) -> bool:
+        """True if this refusal of a usual registration may be because of a limit to their number."""
+        refused = registered.status is not None and 400 <= registered.status < 500
+        return refused and self.registrations >= MANY_REGISTRATIONS
 
     def note_trouble(self) -> None:
         """Call this when the merchant fails the gateway or is about to."""

@@ -52,7 +52,7 @@ class World:
 
     @property
     def agents(self) -> Agents:
-        return Agents(gateway=self.gateway)
+        return Agents(gateway=self.gateway, worker_state=self.worker_state)
 
     @property
     def backend(self) -> Backend:
@@ -125,9 +125,10 @@ class World:
         """A code that waits to be exchanged."""
         return self.code_for(self.attempt(agent, resource=resource, user=user))
 
-    def code_for(self, attempt: Attempt) -> Authorization:
+    def code_for(self, attempt: Attempt, *, step: str = "authorization") -> Authorization:
         """The code that comes of this attempt once the user has approved."""
-        return self.authorization_of(attempt, require_code(self.gateway.visit(attempt)))
+        code = require_code(self.gateway, self.gateway.visit(attempt), step=step)
+        return self.authorization_of(attempt, code)
 
     def grant(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None

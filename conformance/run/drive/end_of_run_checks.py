@@ -35,6 +35,9 @@ class EndOfRun:
     def place_of(self, _exchange: Exchange, /) -> int | None:
         return None
 
+    def owns_steps(self) -> bool:
+        return True
+
     def scenario(self) -> str:
         return ""
 

@@ -71,6 +71,9 @@ class Workplace(Protocol):
     def place_of(self, exchange: Exchange, /) -> int | None:
         """Where the exchange stands among those that are shown."""
 
+    def owns_steps(self) -> bool:
+        """False if steps may fail for a reason that is not the target's."""
+
     def scenario(self) -> str:
         """What was done to a target that sends requests of its own; nothing for one that answers them."""
 
@@ -98,10 +101,12 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever a check raises is a verdict
+            if isinstance(error, Broken) and (FAULTS in check.needs or not bench.owns_steps()):
+                error.owner = ""
             verdict, reason, texts, blocking = _meaning(error, check, bench.context.target)
             if isinstance(error, Broken):
                 guilty = error.exchange
-                owner = _owner(error, check) if reason is Reason.STEP_FAILED else ""
+                owner = error.owner if reason is Reason.STEP_FAILED else ""
         else:
             verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
@@ -160,8 +165,8 @@ def _meaning(
     """The verdict, reason and texts for an exception of a check, and whether the rule is blocked."""
     untested, broke = Verdict.NOT_TESTABLE, Verdict.ERROR
     match error:
-        case Unmet() if _owner(error, check) != check.rule:
-            return untested, *_precondition(error, check, target), True
+        case Unmet() if error.owner != check.rule:
+            return untested, *_precondition(error, target), True
         case Broken():
             texts = {"message": _said(error, target), **_compared(error)}
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
@@ -193,17 +198,11 @@ def _meaning(
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
 
 
-def _precondition(error: Unmet, check: Check, target: Target) -> tuple[Reason, dict[str, str]]:
-    owner = _owner(error, check)
-    message = {"message": unmet(_said(error, target), owner)}
-    if not owner:
+def _precondition(error: Unmet, target: Target) -> tuple[Reason, dict[str, str]]:
+    message = {"message": unmet(_said(error, target), error.owner)}
+    if not error.owner:
         return Reason.PRECONDITION_BROKEN, message
     return Reason.STEP_FAILED, message | _compared(error)
-
-
-def _owner(error: Broken, check: Check) -> str:
-    """The rule that a failed step belongs to; nobody's while the check makes trouble for the target."""
-    return "" if FAULTS in check.needs else error.owner
 
 
 def _compared(error: Broken) -> dict[str, str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import urlsplit
 
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.prepare.gateway import some_discovery, target_place
 from gateproof.conformance.run.prepare.service import service_place
 from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget
+from gateproof.conformance.targets.readiness import accepts_connections
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import TargetSilent, Wire
 from gateproof.conformance.wire.route import Place
@@ -36,6 +38,14 @@ def silence(context: Context) -> str:
     finally:
         wire.close()
     return f"the target had stopped answering by the end of the run: {why}"
+
+
+def is_listening(context: Context) -> bool:
+    """True if something accepts connections at the target's address."""
+    where = _where(context)
+    parts = urlsplit(where[1] if where is not None else "")
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    return where is None or accepts_connections(parts.hostname or "", port)
 
 
 def _where(context: Context) -> tuple[Place, str, float] | None:

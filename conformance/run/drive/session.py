@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from gateproof.conformance.checks import index
@@ -16,7 +17,7 @@ from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.drive.end_of_target import EndOfTarget
-from gateproof.conformance.run.drive.liveness import silence
+from gateproof.conformance.run.drive.liveness import is_listening, silence
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
@@ -25,7 +26,7 @@ from gateproof.conformance.run.prepare.agent import prepare_agent
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite.campaign import Campaign, share_s
-from gateproof.conformance.suite.rules import Rule
+from gateproof.conformance.suite.rules import Rule, load
 from gateproof.conformance.targets.model import AgentTarget, ServiceTarget, Target
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports import leaks
@@ -99,7 +100,7 @@ class _Run:
         self._levels = {rule.id: rule.level for rule in rules}
         self._failed: set[str] = set()
         self._failed_steps: set[str] = set()
-        self._end = EndOfTarget(None)
+        self._end = EndOfTarget(str, lambda: True)
         self._started = datetime.now(UTC)
         self.clock = time.monotonic()
 
@@ -120,7 +121,9 @@ class _Run:
                 if isinstance(reason, KeyboardInterrupt):
                     raise
                 return str(reason)
-            self._end = EndOfTarget(prepared.running)
+            if prepared.running is not None:
+                listens = partial(is_listening, prepared.context)
+                self._end = EndOfTarget(prepared.running.how_it_ended, listens)
             self._begin(writer, prepared)
             context = self._chosen(prepared.context, folder)
             try:
@@ -171,7 +174,8 @@ class _Run:
         from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
 
         def note(result: CheckResult) -> None:
-            result = self._end.judged(result)
+            decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
+            result = self._end.judged(result, decides=decides)
             try:
                 writer.check(result)
             except LeakFound as found:
@@ -207,12 +211,25 @@ class _Run:
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
-            if isinstance(context, GatewayContext):
-                context = replace(context, troubled_at=survey.troubled_at)
+            context = _after(plan, context, survey.troubled_at)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
         for result in conclude(context, asked, survey, options.chosen):
             note(result)
+        if (last := self._end.last()) is not None:
+            note(last)
+
+    def _level_of(self, rule: str) -> str:
+        """The level of a rule, selected or not."""
+        return self._levels.get(rule) or load()[rule].level
+
+
+def _after(plan: Plan, context: Context, troubled_at: float | None) -> Context:
+    """The context of the phase that follows this plan."""
+    if not isinstance(context, GatewayContext):
+        return context
+    registered = context.registered_before or bool(plan.modules(context.target.role))
+    return replace(context, troubled_at=troubled_at, registered_before=registered)
 
 
 def _failed_step(result: CheckResult) -> CheckResult:

@@ -16,7 +16,7 @@ from gateproof.conformance.kit.gateway.projects import Projects
 from gateproof.conformance.kit.gateway.received import Received, Survey
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
-from gateproof.conformance.kit.gateway.worker_state import WorkerState
+from gateproof.conformance.kit.gateway.worker_state import MANY_REGISTRATIONS, WorkerState
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.bench import SendingBench
 from gateproof.conformance.run.context.gateway import GatewayContext
@@ -81,7 +81,9 @@ class GatewayBench(SendingBench):
             offered="control:advance_clock" in context.capabilities,
         )
         self._standing = WorkerState(
-            in_company=_WORKER in os.environ, troubled_before=context.troubled_at or float("-inf")
+            in_company=_WORKER in os.environ,
+            troubled_before=context.troubled_at or float("-inf"),
+            registrations=MANY_REGISTRATIONS if context.registered_before else 0,
         )
         self._spelling = Spelling()
         self._pool = self._make_pool()
@@ -133,6 +135,10 @@ class GatewayBench(SendingBench):
         if self.context.target.launch is None:
             with suppress(Unsupported):
                 self._pool.clean_up()
+
+    def owns_steps(self) -> bool:
+        """False after the clock was moved, if the users sign in elsewhere: time has not passed there."""
+        return self._admin is not None or not self._clock.offset_s
 
     def redactor(self) -> Redactor:
         return self._keyring.redactor()

@@ -71,6 +71,8 @@ def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
         unticked=landing.unticked,
         sent_last=landing.sent_last,
         passwords=landing.passwords,
+        ended_at=landing.ended_at,
+        asks=landing.asks,
         answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):

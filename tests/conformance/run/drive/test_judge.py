@@ -63,6 +63,7 @@ def bench(*capabilities: str) -> GatewayBench:
             redactor=keyring.redactor,
             shown=lambda redactor, **_: tuple(mention(each, redactor) for each in seen),
             place_of=lambda exchange: seen.index(exchange) if exchange in seen else None,
+            owns_steps=lambda: True,
             scenario=lambda: f"a run in which {SECRET} is printed",
         ),
     )
