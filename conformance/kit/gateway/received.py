@@ -87,6 +87,8 @@ class Survey:
     lost: str = ""
     # When the merchant last failed the target, by the monotonic clock that all processes share.
     troubled_at: float | None = None
+    # How many usual registrations the target has accepted.
+    registrations: int = 0
 
     def add(self, other: Survey) -> None:
         self.redeemed += other.redeemed
@@ -101,6 +103,7 @@ class Survey:
         self.lost = self.lost or other.lost
         known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]
         self.troubled_at = max(known, default=None)
+        self.registrations += other.registrations
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

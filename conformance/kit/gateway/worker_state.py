@@ -95,7 +95,7 @@ class WorkerState:
     in_company: bool = False
     # True if one user can have sessions in two browsers at once; None while this is unknown.
     side_by_side: bool | None = None
-    # How many usual registrations the gateway has accepted; an earlier phase counts as many.
+    # How many usual registrations the gateway has accepted, in an earlier phase too.
     registrations: int = 0
 
     def is_at_a_limit(self, registered: Exchange) -> bool:

@@ -24,5 +24,5 @@ class GatewayContext(Context):
     minted_before: int = 0
     # When the merchant failed the target in an earlier phase of the run, if it did.
     troubled_at: float | None = None
-    # True if other checks of this run have registered agents before.
-    registered_before: bool = False
+    # How many usual registrations the target has accepted in an earlier phase.
+    registrations: int = 0

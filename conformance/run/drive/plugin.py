@@ -74,7 +74,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
-        survey.troubled_at = bench.troubled_at()
+        survey.troubled_at, survey.registrations = bench.troubled_at(), bench.registrations()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()

@@ -173,21 +173,7 @@ class _Run:
         from gateproof.conformance.run.drive.end_of_run_checks import conclude  # noqa: PLC0415
         from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
 
-        def note(result: CheckResult) -> None:
-            decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
-            result = self._end.judged(result, decides=decides)
-            try:
-                writer.check(result)
-            except LeakFound as found:
-                result = _withheld(result, found)
-                writer.check(result)
-            if result.verdict is Verdict.FAILED:
-                self._failed.add(result.rule)
-            self._sink(result)
-            if result.owner and result.owner not in self._failed_steps:
-                self._failed_steps.add(result.owner)
-                note(_failed_step(result))
-
+        note = partial(self._note, writer)
         options, survey = self._options, Survey()
         asked = [rule for rule in self._levels if rule in rules]
         deciding = deciding_levels(strict=options.strict)
@@ -211,7 +197,8 @@ class _Run:
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
-            context = _after(plan, context, survey.troubled_at)
+            if isinstance(context, GatewayContext):
+                context = replace(context, troubled_at=survey.troubled_at, registrations=survey.registrations)
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
         for result in conclude(context, asked, survey, options.chosen):
@@ -219,17 +206,25 @@ class _Run:
         if (last := self._end.last()) is not None:
             note(last)
 
+    def _note(self, writer: EvidenceWriter, result: CheckResult) -> None:
+        """Records a result, and the failure of another rule if one of its steps failed in the check."""
+        decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
+        result = self._end.judged(result, decides=decides)
+        try:
+            writer.check(result)
+        except LeakFound as found:
+            result = _withheld(result, found)
+            writer.check(result)
+        if result.verdict is Verdict.FAILED:
+            self._failed.add(result.rule)
+        self._sink(result)
+        if result.owner and result.owner not in self._failed_steps:
+            self._failed_steps.add(result.owner)
+            self._note(writer, _failed_step(result))
+
     def _level_of(self, rule: str) -> str:
         """The level of a rule, selected or not."""
         return self._levels.get(rule) or load()[rule].level
-
-
-def _after(plan: Plan, context: Context, troubled_at: float | None) -> Context:
-    """The context of the phase that follows this plan."""
-    if not isinstance(context, GatewayContext):
-        return context
-    registered = context.registered_before or bool(plan.modules(context.target.role))
-    return replace(context, troubled_at=troubled_at, registered_before=registered)
 
 
 def _failed_step(result: CheckResult) -> CheckResult:

@@ -16,7 +16,7 @@ from gateproof.conformance.kit.gateway.projects import Projects
 from gateproof.conformance.kit.gateway.received import Received, Survey
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
-from gateproof.conformance.kit.gateway.worker_state import MANY_REGISTRATIONS, WorkerState
+from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.bench import SendingBench
 from gateproof.conformance.run.context.gateway import GatewayContext
@@ -83,7 +83,7 @@ class GatewayBench(SendingBench):
         self._standing = WorkerState(
             in_company=_WORKER in os.environ,
             troubled_before=context.troubled_at or float("-inf"),
-            registrations=MANY_REGISTRATIONS if context.registered_before else 0,
+            registrations=context.registrations,
         )
         self._spelling = Spelling()
         self._pool = self._make_pool()
@@ -108,6 +108,10 @@ class GatewayBench(SendingBench):
         """When a check last had the merchant fail the target, if one did."""
         at = self._standing.troubled_at
         return at if at > float("-inf") else None
+
+    def registrations(self) -> int:
+        """How many usual registrations the gateway has accepted in this process."""
+        return self._standing.registrations - self.context.registrations
 
     def anew(self) -> World:
         """A record that begins here: what came before is searched for secrets, and shown to nobody."""
