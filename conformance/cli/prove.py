@@ -62,7 +62,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--ship",
         action="store_true",
-        help="store a full proof that holds as the shipped proof; with --new, add to it",
+        help="store a full proof that holds as the shipped proof; with --new, add to it; with --new --quick, "
+        "add the defects only",
     )
     parser.add_argument("--resume", action="store_true", help="continue the interrupted proof in --out")
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
@@ -205,7 +206,8 @@ def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """The selected defects and variants; raises ValueError if nothing is left, or too little for --ship."""
     from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
 
-    if arguments.ship and (arguments.only or arguments.quick or arguments.combinations is not None):
+    in_part = arguments.only or (arguments.quick and not arguments.new)
+    if arguments.ship and (in_part or arguments.combinations is not None):
         raise ValueError("--ship needs a full proof: leave out --only, --quick and --combinations")
     found = subjects(arguments.role, arguments.only)
     if arguments.new:

@@ -10,6 +10,7 @@ import pytest
 
 from gateproof.conformance.checks.service import back
 from gateproof.conformance.suite.claims import LeftOut, Tally, Unmet, Violated, tallying
+from gateproof.conformance.targets.model import Limits
 
 # Calls that were served and requests for a Proxy token, try by try.
 Tries = Sequence[tuple[int, int]]
@@ -22,7 +23,9 @@ def burst(monkeypatch: pytest.MonkeyPatch, tries: Tries) -> Tally:
     monkeypatch.setattr(back, "asks", lambda *_: False)
     journal = SimpleNamespace(since=lambda *_: [])
     world = SimpleNamespace(
-        gateway=SimpleNamespace(journal=journal), service_state=SimpleNamespace(asked_by_first_calls=None)
+        gateway=SimpleNamespace(journal=journal),
+        service_state=SimpleNamespace(asked_by_first_calls=None),
+        limits=Limits(),
     )
     with tallying() as tally:
         cast("Any", back.burst_of_first_calls_shares_a_proxy_token)(None, world)

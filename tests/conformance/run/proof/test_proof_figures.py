@@ -146,6 +146,14 @@ def test_what_is_added_later_leaves_the_figures_of_the_full_proof() -> None:
     assert added["later"]["new"]["checks"] == ["DISC-01/b"]
 
 
+@pytest.mark.parametrize(("effort", "variants"), [(Effort.QUICK, []), (Effort.FULL, ["legal"])])
+def test_variant_is_added_by_a_full_proof_only(effort: Effort, variants: list[str]) -> None:
+    shipped = proof(trial("old", "DISC-01", failed=["DISC-01"], checks=["DISC-01/a"])).to_ship()
+    new = replace(proof(trial("legal", kind="variant")), effort=effort)
+
+    assert new.added_to(shipped)["variants"] == variants
+
+
 def test_check_that_saw_a_defect_alone_stays_first_where_it_saw_it_again() -> None:
     tried = trial("old", "DISC-01", failed=["DISC-01"], checks=["DISC-01/a", "DISC-01/b[x]", "DISC-01/c"])
     entry = {"what": "", "rules": ["DISC-01"]}
