@@ -43,12 +43,22 @@ def test_service_that_takes_another_algorithm_is_tested_with_it(algorithm: str, 
     assert [rule.verdict.value for rule in result.rules] == ["passed"] * 3, verdicts(result)
 
 
-def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: Path) -> None:
-    result = result_of(pinned(tmp_path, "RS256", ""), tmp_path, "SERVE-01")
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+def test_algorithm_that_nobody_names_is_the_one_that_the_service_takes(
+    algorithm: str, tmp_path: Path
+) -> None:
+    result = result_of(pinned(tmp_path, algorithm, ""), tmp_path, "SERVE-01", "CHAL-04")
 
-    (rule,) = result.rules
+    assert [rule.verdict.value for rule in result.rules] == ["passed"] * 2, verdicts(result)
+
+
+def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: Path) -> None:
+    target = pinned(tmp_path, "RS256", '[world]\nalgorithm = "ES256"')
+
+    (rule,) = result_of(target, tmp_path, "SERVE-01").rules
+
     assert rule.verdict.value == "failed"
-    assert 'algorithm = "RS256"' in rules.load()[rule.id].next_step
+    assert "algorithm under [world]" in rules.load()[rule.id].next_step
 
 
 def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
