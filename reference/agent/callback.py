@@ -16,7 +16,7 @@ from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Failed
 
 # The redirect may arrive after the browser command has ended.
-AFTER_BROWSER_S = 5.0
+AFTER_BROWSER_S = 2.0
 CLOSE = "You may close this window."
 _POLL_S = 0.05
 

@@ -30,7 +30,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-AFTER_BROWSER_S = 5.0
+AFTER_BROWSER_S = 2.0
 SERVICE = os.environ["GATEPROOF_SERVICE_URL"]
 CALLBACK = os.environ["GATEPROOF_CALLBACK_URL"]
 STATE = Path(os.environ["GATEPROOF_STATE_DIR"])
