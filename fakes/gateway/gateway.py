@@ -189,6 +189,16 @@ class ScriptedGateway:
         self._issued.append(token)
         return token
 
+    def is_good(self, token: str) -> bool:
+        """True for a token that can be redeemed, is signed with the present core key, and has not expired."""
+        if token not in self._redeemable or jwt.get_unverified_header(token).get("kid") != self._kid():
+            return False
+        exp = jwt.decode(token, options={"verify_signature": False}).get("exp")
+        return isinstance(exp, int | float) and exp > time.time()
+
+    def _kid(self) -> object:
+        return self.core_key.jwk["kid"]
+
     def same_under(self, key: SigningKey, token: str) -> str:
         """The same claims, signed with this key."""
         again = signed(jwt.decode(token, options={"verify_signature": False}), key)

@@ -193,6 +193,19 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
         time.sleep(0.25)
 
 
+def require_renewed(answer: Exchange, expired: object) -> None:
+    """Requires that a redemption past an expiry gave another merchant token than the expired one."""
+    step = require.step_of("redemption after a refresh")
+    step(answer).status(200)
+    step.that(
+        answer.member("access_token") != expired,
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+        exchange=answer,
+    )
+
+
 def still_good(world: World, grant: Grant, answer: Exchange) -> None:
     """Raises LeftOut if the gateway access token expired before the merchant token: its life is open."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")

@@ -30,14 +30,11 @@ class Algorithms:
 
     def settle(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
         """The answer to this token, or to the first one like it that the service takes."""
-        if not self._open:
-            return answer
         with self._lock:
-            if answer.status != 401 or not self._open:
-                self._open = False
+            if not self._open or not _decides(answer) or not self._gateway.is_good(token):
                 return answer
             self._open = False
-            return self._tried(token, answer, send)
+            return self._tried(token, answer, send) if answer.status == 401 else answer
 
     def _tried(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
         gateway = self._gateway
@@ -53,3 +50,8 @@ class Algorithms:
             time.sleep(_PAUSE_S)
         gateway.keep_core_keys(first)
         return answer
+
+
+def _decides(answer: Exchange) -> bool:
+    """True for a success and for a refused token; a service in trouble has said nothing of the algorithm."""
+    return answer.status is not None and (answer.status < 300 or answer.status == 401)

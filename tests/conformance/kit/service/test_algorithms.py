@@ -68,3 +68,16 @@ def test_service_that_takes_no_token_keeps_the_usual_key(
 
 def test_algorithm_that_was_told_is_the_only_one(scripted: ScriptedGateway) -> None:
     assert settled(scripted, "ES256", told=True) == (401, ["RS256"])
+
+
+def test_service_in_trouble_and_a_token_that_nobody_issued_settle_nothing(scripted: ScriptedGateway) -> None:
+    settling, sent = Algorithms(scripted, told=False), list[str]()
+    refused = Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
+    trouble = Exchange(step="operation", request=REQUEST, answer=Answer(status=500))
+    send, good = service("ES256", sent), scripted.access_token("alice")
+
+    assert settling.settle("garbage", refused, send) is refused
+    assert settling.settle(scripted.access_token("alice", exp=1), refused, send) is refused
+    assert settling.settle(good, trouble, send) is trouble
+    assert sent == []
+    assert settling.settle(good, refused, send).status == 200
