@@ -58,6 +58,7 @@ class SwitchableListener:
         return counted
 
     def close(self) -> None:
+        """As `shut`, without waiting; to be called on the event loop that opened it."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
