@@ -272,5 +272,7 @@ def _provisioned(heard: tuple[MerchantCall, ...], step: Authorize) -> bool:
 
 def _answered(answer: Answered) -> Answered:
     """Requires an answer: a missing one is not part of the state table."""
-    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+    require.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
+    )
     return answer

@@ -65,4 +65,5 @@ def ask_all(party: Party, endpoint: str, requests: Mapping[str, Request]) -> Non
         endpoint,
         expected="an answer in time and with a status below 500 to every request",
         got="; ".join(f"{each.step.removeprefix(f'{endpoint}, ')}: {each.outcome()}" for each in bad),
+        exchange=bad[0] if bad else None,
     )

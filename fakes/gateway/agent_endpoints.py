@@ -108,6 +108,8 @@ class AgentEndpoints:
         self.rotates_refresh_tokens = True
         # Lifetime of access tokens that are issued from now on.
         self.lifetime_s = ACCESS_TOKEN_S
+        # How long the service still accepts an expired token.
+        self.leeway_s = 0.0
         # More parameters for the redirect, besides code and state.
         self.extra_parameters: Mapping[str, str] = {}
         self._key = key
@@ -157,7 +159,7 @@ class AgentEndpoints:
 
     def accepts(self, access_token: str) -> bool:
         token = self.access_tokens.get(access_token)
-        return token is not None and not token.dead and time.time() < token.expires_at
+        return token is not None and not token.dead and time.time() < token.expires_at + self.leeway_s
 
     def all_expired_at(self) -> float:
         """When every access token so far has expired, also for an agent that counts from its arrival."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.suite.claims import LeftOut
+from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
@@ -56,6 +59,27 @@ LATER = (
     SERVICE_FAILS_LATE,
 )
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
+# How long a token is valid that a check lets expire by the clock, and how long the service goes on accepting
+# it: a slow agent must be able to use a token that it has just got.
+_SHORT_LIFE_S, _LEEWAY_S = 3, 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expiry:
+    """How the access tokens of an install end: the service refuses them, or they expire by the clock."""
+
+    by_the_clock: bool
+
+    def begin(self, desk: AgentEndpoints) -> None:
+        """Call this before the first token is issued."""
+        if self.by_the_clock:
+            desk.lifetime_s, desk.leeway_s = _SHORT_LIFE_S, _LEEWAY_S
+
+    def end_access_tokens(self, desk: AgentEndpoints) -> None:
+        if self.by_the_clock:
+            time.sleep(max(0.0, desk.all_expired_at() - time.time()))
+        else:
+            desk.end_access_tokens()
 
 
 def held(agents: Agents) -> Install:
@@ -160,6 +184,22 @@ def renewed(agents: Agents) -> Install:
             install.launch(f"a run in which {which} alone has expired")
 
     return agents.scene("the access token expired", play)
+
+
+def renewed_by_the_clock(agents: Agents) -> Install:
+    """A run that gets a token for a few seconds, and one after its expiry; the refresh token remains valid.
+
+    Only an agent that looks at the clock replaces the token: the service still accepts it.
+    """
+
+    def play(install: Install) -> None:
+        desk, expiry = install.world.desk, Expiry(by_the_clock=True)
+        expiry.begin(desk)
+        if install.launch("a run that gets a token for a few seconds").done:
+            expiry.end_access_tokens(desk)
+            install.launch("a run in which the access token has expired by the clock, and can be refreshed")
+
+    return agents.scene("the access token expired by the clock", play)
 
 
 def documented(agents: Agents) -> Install:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from gateproof.conformance.checks.agent._shared_runs import (
@@ -11,6 +10,7 @@ from gateproof.conformance.checks.agent._shared_runs import (
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
     TOKEN_ENDPOINT_FAILS,
+    Expiry,
     all_tokens_refused,
     held,
     interrupted,
@@ -19,16 +19,24 @@ from gateproof.conformance.checks.agent._shared_runs import (
     recovered,
     refused,
     renewed,
+    renewed_by_the_clock,
     troubled,
 )
-from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, in_time, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    all_in_time,
+    carried_out,
+    end_tokens,
+    ended,
+    in_time,
+    works,
+)
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# How long an agent has to use a token, and how long a check waits for its expiry.
-_SHORT_LIFE_S = 3
 # What is in a refresh request and in no other.
 _OF_A_REFRESH = "grant_type=refresh_token"
 # An agent that is refused repeatedly may consider its client broken, so one refused code must be enough.
@@ -143,21 +151,20 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
 def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     """An agent whose token has expired by its own clock replaces it and works.
 
-    It may treat a token with a short lifetime as expired at once; then there is nothing to wait for.
+    The first time the token can still be refreshed. The second time the user has to be asked, and the service
+    refuses the expired token. An agent may treat a token with a short lifetime as expired at once.
     """
     works(agents.normal())
-    install = agents.install()
-    desk = install.world.desk
-    desk.lifetime_s, usual_s = _SHORT_LIFE_S, desk.lifetime_s
-    first = install.launch("a run that gets a token for a few seconds")
-    all_in_time([first])
-    if not first.done:
-        raise LeftOut("the agent does not use a token that is valid for a few seconds")
-    desk.lifetime_s = usual_s
-    desk.end_refresh_tokens()
-    time.sleep(max(0.0, desk.all_expired_at() - time.time()))
+    install = renewed_by_the_clock(agents)
+    _usable(install.runs[0])
+    carried_out(ended(install.runs[1]))
 
-    carried_out(ended(install.launch("a run after the token has expired by the clock")))
+    again, expiry = agents.install(), Expiry(by_the_clock=True)
+    expiry.begin(again.world.desk)
+    _gets_tokens(again, expiry, "a run that gets a token for a few seconds")
+    expiry.end_access_tokens(again.world.desk)
+    end_tokens(again.world)
+    carried_out(ended(again.launch("a run after all tokens have expired, the access token by the clock")))
 
 
 @check("AGENT-09")
@@ -166,13 +173,14 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
 
     An agent that requires more (RFC 6749 section 6, OpenID Connect 12.2) can ask the user.
     """
-    _refreshing(agents)
+    expiry = _refreshes_at(agents)
     install = agents.install()
     desk = install.world.desk
-    works(install.launch("a run that gets tokens"))
+    expiry.begin(desk)
+    _gets_tokens(install, expiry, "a run that gets tokens")
     desk.rotates_refresh_tokens = False
     for which in ("the access token", "the next access token"):
-        desk.end_access_tokens()
+        expiry.end_access_tokens(desk)
         what = f"a run in which {which} has expired, and a refresh brings an access token alone"
         run = ended(install.launch(what))
         if len(install.runs) == 2 and not run.refreshes():
@@ -186,14 +194,15 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
 
     The specification does not define that grant, and the gateway's document does not list it.
     """
-    _refreshing(agents)
+    expiry = _refreshes_at(agents)
     install = agents.install()
     desk = install.world.desk
+    expiry.begin(desk)
     desk.script.always(Endpoint.DISCOVERY, Answer(members={"grant_types_supported": ["authorization_code"]}))
     refused = Answer(status=400, members={"error": "unsupported_grant_type"}, whose=_OF_A_REFRESH)
     desk.script.always(Endpoint.TOKEN, refused)
-    works(install.launch("a run that gets tokens, of which none can be refreshed"))
-    desk.end_access_tokens()
+    _gets_tokens(install, expiry, "a run that gets tokens, of which none can be refreshed")
+    expiry.end_access_tokens(desk)
     run = ended(install.launch("a run in which the access token has expired, and none can be refreshed"))
     if not any(each.call.status == 400 for each in run.refreshes()):
         raise LeftOut("the agent refreshes no token where the gateway's document names no such grant")
@@ -201,11 +210,38 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
     carried_out(run)
 
 
-def _refreshing(agents: Agents) -> None:
-    """Leaves out an agent that makes no refresh; it makes one only if the grant is listed."""
+def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
+    """The first run; leaves out an agent that does not use a token which soon expires by the clock."""
+    run = install.launch(what)
+    if expiry.by_the_clock:
+        _usable(run)
+    else:
+        works(run)
+
+
+def _usable(run: Run) -> None:
+    """Leaves out an agent that did not use its token: it may need one that is valid for longer."""
+    all_in_time([run])
+    if not run.done:
+        raise LeftOut("the agent does not use a token that is valid for a few seconds")
+
+
+def _refreshes_at(agents: Agents) -> Expiry:
+    """What makes the agent refresh: a refused token, or its own clock. Leaves out an agent that does neither.
+
+    It refreshes only if the gateway's document lists the grant.
+    """
     works(agents.normal())
-    if not any(run.refreshes() for run in renewed(agents).runs):
-        raise LeftOut("the agent does not refresh its tokens")
+    for install, expiry in (
+        (renewed, Expiry(by_the_clock=False)),
+        (renewed_by_the_clock, Expiry(by_the_clock=True)),
+    ):
+        if any(run.refreshes() for run in install(agents).runs):
+            return expiry
+    raise LeftOut(
+        "the agent refreshed no token, neither one that the service refused nor one that had expired by "
+        "the clock"
+    )
 
 
 def _got_a_token_before_it_was_refused(run: Run) -> bool:

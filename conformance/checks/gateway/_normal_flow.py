@@ -56,7 +56,7 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
             if answer.status == 200 or is_over(answer):
                 break
         time.sleep(0.5)
-    expect.that(answer.status == 200, what, expected="status 200", got=answer.outcome())
+    expect.that(answer.status == 200, what, expected="status 200", got=answer.outcome(), exchange=answer)
 
 
 def _flow(world: World, user: User | None) -> Exchange:

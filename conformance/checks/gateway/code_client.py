@@ -216,6 +216,7 @@ def _redirected_without_credentials(answer: Exchange, authorization: Authorizati
         "exchange with the method GET",
         expected="a refusal, or a redirect without code, secret and tokens",
         got=f"{answer.outcome()} with {', '.join(taken)}",
+        exchange=answer,
     )
 
 

@@ -58,6 +58,7 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
         f"redemption {SPARE_S} s before the Proxy token's end by its expires_in",
         expected="status 200",
         got=answer.outcome(),
+        exchange=answer,
     )
 
 

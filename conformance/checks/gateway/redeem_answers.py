@@ -88,7 +88,13 @@ def answer_410_is_like_the_others(world: World) -> None:
 
 
 def _is_not_to_be_stored(answer: Exchange) -> None:
-    require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
+    require.that(
+        answer.status in range(200, 500),
+        answer.step,
+        expected="an answer",
+        got=answer.outcome(),
+        exchange=answer,
+    )
     said = ", ".join(answer.answer.headers_named("Cache-Control")) if answer.answer is not None else ""
     directives = {word.strip().lower() for word in said.split(",")}
 
@@ -97,11 +103,18 @@ def _is_not_to_be_stored(answer: Exchange) -> None:
         f"Cache-Control of the answer with {answer.outcome()}",
         expected="no-store",
         got=said or "no header",
+        exchange=answer,
     )
 
 
 def _is_what_it_is_called(answer: Exchange) -> None:
-    require.that(answer.status in range(200, 500), answer.step, expected="an answer", got=answer.outcome())
+    require.that(
+        answer.status in range(200, 500),
+        answer.step,
+        expected="an answer",
+        got=answer.outcome(),
+        exchange=answer,
+    )
     said = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
     called = said == "application/json" or said.endswith("+json")
     body = answer.answer.body if answer.answer is not None else b""
@@ -112,4 +125,5 @@ def _is_what_it_is_called(answer: Exchange) -> None:
         f"Content-Type of the answer with {answer.outcome()}",
         expected="a JSON type for a body of JSON, and another for any other",
         got=f"{said or 'no header'} for a body that is {'' if is_json else 'not '}JSON",
+        exchange=answer,
     )

@@ -219,6 +219,7 @@ def _not_found(gateway: Gateway, good: ValidTokens, resource: str) -> None:
         f"redemption of {resource!r}",
         expected=f"status 404, for the indicator is {good.indicator!r}",
         got=answer.outcome() + (" with an access_token" if came else ""),
+        exchange=answer,
     )
 
 

@@ -31,6 +31,7 @@ def valid_registration_answers_201(gateway: Gateway, world: World) -> None:
         "registration without an authentication header",
         expected="no challenge for credentials",
         got=answer.outcome(),
+        exchange=answer,
     )
 
     expect(answer).status(201)
@@ -54,10 +55,15 @@ def registration_needs_no_credential(gateway: Gateway, world: World) -> None:
         "registration",
         expected="a client, or a challenge for credentials",
         got=answer.outcome(),
+        exchange=answer,
     )
 
     expect.that(
-        granted, "registration without an authentication header", expected="a client", got=answer.outcome()
+        granted,
+        "registration without an authentication header",
+        expected="a client",
+        got=answer.outcome(),
+        exchange=answer,
     )
 
 

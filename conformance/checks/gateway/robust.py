@@ -332,6 +332,7 @@ def _all_robust(gateway: Gateway, world: World, what: str) -> None:
         what,
         expected="an answer in time and below 500 at every step",
         got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]),
+        exchange=bad[0] if bad else None,
     )
 
 

@@ -134,6 +134,7 @@ def _sound(gateway: Gateway, request: Request, what: str, drawn: object) -> None
         what,
         expected="an answer in time and below 500",
         got=f"{answer.outcome()} to {json.dumps(drawn)}",
+        exchange=answer,
     )
 
 

@@ -46,4 +46,5 @@ def indicator_with_a_special_name_breaks_no_step(world: World, case: str) -> Non
         f"a Resource whose indicator is {case!a}",
         expected="an answer in time and below 500 at every step",
         got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]) or "none",
+        exchange=bad[0] if bad else None,
     )

@@ -112,6 +112,7 @@ def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> No
         f"what follows a large body, after {first.outcome()}",
         expected="the answer to the next request, or a close",
         got=second.outcome(),
+        exchange=second,
     )
 
 

@@ -128,7 +128,9 @@ def merchant_api_gets_no_stand_in(service: Service, world: ServiceWorld, case: A
     """If redemption returns no merchant token, no other credential is sent to the merchant."""
     gateway = world.gateway
     first = service.serve(world.unseen_token(USER))
-    require.that(first.answer is not None, "operation", expected="an answer", got=first.outcome())
+    require.that(
+        first.answer is not None, "operation", expected="an answer", got=first.outcome(), exchange=first
+    )
     mark, token = gateway.journal.mark(), world.unseen_token(USER)
     gateway.script.always(Endpoint.REDEMPTION, case)
     service.serve_once(token)

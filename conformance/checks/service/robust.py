@@ -122,6 +122,7 @@ def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: 
             "operation",
             expected="an answer in time and below 500",
             got=f"{answer.outcome()} to {json.dumps(parts)}",
+            exchange=answer,
         )
 
     draw.each(_parts(), holds)

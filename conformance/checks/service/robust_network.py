@@ -75,6 +75,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
         f"what follows a large body, after {first.outcome()}",
         expected="the answer to the next request, or a close",
         got=second.outcome(),
+        exchange=second,
     )
 
 

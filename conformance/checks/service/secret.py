@@ -78,7 +78,9 @@ def error_shows_no_credential(
         answer, _ = failing_token_endpoint(service, world, trouble)
     else:
         answer, _ = failing(service, world, endpoint, trouble, world.unseen_token(USERS[0]))
-    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+    require.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
+    )
 
     no_credentials_in(received, [answer], *EVERY)
 
@@ -95,7 +97,9 @@ def unreadable_answer_shows_no_credential(
         answer, _ = failing(service, world, Endpoint.REDEMPTION, cut, world.unseen_token(USERS[0]))
     else:
         answer, _ = failing_token_endpoint(service, world, _cut(gateway.proxy_token().value))
-    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
+    require.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
+    )
 
     no_credentials_in(received, [answer], *EVERY)
 
