@@ -48,6 +48,12 @@ class EvidenceWriter:
         # A new file: links are not followed, and a reader of the old file sees no change.
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
         self._synced = clock()
+        self._writing = False
+
+    @property
+    def whole(self) -> bool:
+        """False without a header, or if an exception stopped the writing of a line: nothing may follow."""
+        return self._header is not None and not self._writing
 
     def header(self, header: Header) -> None:
         """Writes the first line."""
@@ -59,6 +65,7 @@ class EvidenceWriter:
 
     def check(self, result: CheckResult) -> None:
         """Writes the exchanges of one attempt of a check, then its result."""
+        self._writing = True
         section, level = self._planned[result.rule]
         exchanges = [
             (Kind.EXCHANGE, plain({"check": result.id, **_values(shown)})) for shown in result.exchanges
@@ -91,6 +98,7 @@ class EvidenceWriter:
         self._write([*exchanges, (Kind.CHECK, values)])
         # Without the exchanges, which are in the record: those of a long run would fill the memory.
         self._checks.append(replace(result, exchanges=()))
+        self._writing = False
 
     def missing(self) -> int:
         """The number of planned checks without a line."""
@@ -98,7 +106,7 @@ class EvidenceWriter:
         return len(planned - {check.id for check in self._checks})
 
     def footer(self, *, duration_s: float, cut_short: str = "") -> Footer:
-        """Writes the last line; not for a run that was interrupted or crashed."""
+        """Writes the last line; a run that crashed or was killed has none."""
         if self._header is None:
             raise ValueError("a record begins with its header")
         footer = footer_of(self._header, self._checks, duration_s=duration_s, cut_short=cut_short)

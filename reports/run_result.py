@@ -20,7 +20,9 @@ from gateproof.reports.verdicts import (
     run_verdict,
 )
 
-INTERRUPTED = "the run was interrupted, by a signal or a crash: its record has no footer"
+INTERRUPTED = "the run was killed or crashed: its record has no footer"
+# What a run says that a signal stopped; the name of the signal follows.
+STOPPED_BY = "the run was stopped by"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

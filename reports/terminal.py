@@ -153,10 +153,9 @@ def failures(
     """
     for verdict in (Verdict.FAILED, Verdict.ERROR):
         for rule in result.rules:
-            # Checks that can be repeated by themselves come first.
-            broken = sorted((check for check in rule.checks if check.verdict is verdict), key=is_of_a_run)
-            for check in broken[:1]:
-                _claim(screen, check)
+            findings = _findings(rule, verdict)
+            for check, *same in findings[:1]:
+                _claim(screen, check, same)
                 _field(screen, "rule", f"{rule.title} [{rule.level}]")
                 _field(screen, "spec", rule.section)
                 _course(screen, check, own_ca=has_own_ca(result))
@@ -165,17 +164,27 @@ def failures(
                 _by_launching(screen, check, repeats.get(check.id) or once_more)
                 _field(screen, "again", once_more)
                 _field(screen, "replay", "" if check.scenario else repeats.get(check.id, ""))
-                _field(screen, "more", f"gateproof explain {rule.id}")
+                each = "; report.html and junit.xml have the exchanges of each check"
+                several = sum(map(len, findings)) > 1
+                _field(screen, "more", f"gateproof explain {rule.id}{each if several else ''}")
                 screen.say()
-            for check in broken[1:]:
-                _claim(screen, check)
-            if broken[1:]:
-                _field(screen, "more", "report.html and junit.xml have the exchanges of each")
+            for check, *same in findings[1:]:
+                _claim(screen, check, same)
                 screen.say()
 
 
-def _claim(screen: Screen, check: CheckResult) -> None:
-    """What was expected and what was found."""
+def _findings(rule: RuleResult, verdict: Verdict) -> list[list[CheckResult]]:
+    """The checks with this verdict; those that found the same stand together."""
+    # Checks that can be repeated by themselves come first.
+    broken = sorted((check for check in rule.checks if check.verdict is verdict), key=is_of_a_run)
+    found: dict[tuple[str, str, str], list[CheckResult]] = {}
+    for check in broken:
+        found.setdefault((check.what, check.expected, check.got), []).append(check)
+    return list(found.values())
+
+
+def _claim(screen: Screen, check: CheckResult, same: Sequence[CheckResult]) -> None:
+    """What was expected and what was found, and the other checks that found the same."""
     sign, colour = SIGNS[check.verdict], _TONES[check.verdict]
     screen.say(screen.paint(f"{sign} {check.verdict.upper()}  {check.id}", colour, "bold"))
     if check.expected:
@@ -184,6 +193,10 @@ def _claim(screen: Screen, check: CheckResult) -> None:
         _field(screen, "perhaps", check.question)
     else:
         _field(screen, "what", check.what)
+    if same:
+        names = Counter(each.id.partition("/")[2].partition("[")[0] for each in same)
+        listed = ", ".join(name if count == 1 else f"{name} ({count} cases)" for name, count in names.items())
+        _field(screen, "same in", f"{many(len(same), 'more check')}: {listed}")
 
 
 def _course(screen: Screen, check: CheckResult, *, own_ca: bool) -> None:

@@ -163,6 +163,7 @@ def _run(
     from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
     from gateproof.conformance.run.drive.gc_tuning import collect_seldom  # noqa: PLC0415
     from gateproof.conformance.run.drive.session import carry_out, planned  # noqa: PLC0415
+    from gateproof.reports.run_result import STOPPED_BY  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from gateproof.reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
 
@@ -195,7 +196,10 @@ def _run(
         failures(shown, result, again=again, repeats=_repeats(arguments, result), steps=steps)
         summary(shown, result)
         shown.say(f"report: {arguments.out}{_named(path.relative_to(arguments.out) for path in written)}")
-        if result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None:
+        if str(result.run["cut_short"]).startswith(STOPPED_BY):
+            whole = shlex.join(_words(arguments, options.seed, whole=True))
+            shown.say(f"next: {whole} runs it again; what was seen until then is in the report")
+        elif result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None:
             again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
             shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code

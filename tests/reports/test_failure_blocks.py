@@ -94,9 +94,18 @@ def test_steps_are_folded_and_the_earliest_give_way() -> None:
 
 
 def test_other_checks_of_the_rule_are_told_in_short() -> None:
-    said = block(failed(exchange(status=502)), failed(exchange(status=502), id="REDEEM-10/b"))
+    said = block(
+        failed(exchange(status=502)), failed(exchange(status=503), id="REDEEM-10/b", got="status 503")
+    )
     assert said.count("curl") == 1
     assert said.count("expected redemption: status 404") == 2
+
+
+def test_checks_that_found_the_same_are_one_finding() -> None:
+    others = ("REDEEM-10/b", "REDEEM-10/c[x]", "REDEEM-10/c[y]")
+    said = block(failed(exchange(status=502)), *(failed(exchange(status=502), id=each) for each in others))
+    assert said.count("FAILED") == 1
+    assert "    same in  3 more checks: b, c (2 cases)" in said.splitlines()
 
 
 def test_claims_are_told_one_by_one() -> None:

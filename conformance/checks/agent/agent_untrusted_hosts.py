@@ -257,12 +257,14 @@ def _no_credential_sent_to(desk: AgentEndpoints, run: Run, parties: Iterable[str
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)
     challenges = {visit.value("code_challenge") for visit in run.visits if codes.intersection(visit.codes())}
     for each in (each for party in parties for each in run.calls(party=party)):
-        found = printed(each.call.text().encode(), secrets)
+        found = [item.said() for item in printed(each.call.text().encode(), secrets)]
+        if _proves(each, challenges):
+            found.append("the code verifier")
         expect.that(
-            not found and not _proves(each, challenges),
+            not found,
             f"a request to {whose}",
             expected="nothing that another party issued, and no proof for it",
-            got=", ".join(dict.fromkeys(item.said() for item in found)) or "the code verifier",
+            got=", ".join(dict.fromkeys(found)),
             exchange=each.exchange(),
         )
     expect.that(True, "requests to other parties", expected="none with a credential", got="none")

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateproof.conformance.run.drive.signals import not_ignored
+from gateproof.conformance.run.drive.signals import not_ignored, remember
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -60,9 +60,11 @@ class Interruption:
         finally:
             self._welcome = False
 
-    def _request(self, _signal: int, frame: FrameType | None) -> None:
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        if number != signal.SIGINT:
+            remember(number)
         self._pressed, self.asked = self.asked, True
-        self._remind(_signal, frame)
+        self._remind(number, frame)
 
     def _remind(self, _signal: int, frame: FrameType | None) -> None:
         if self._welcome or self._pressed:

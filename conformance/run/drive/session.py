@@ -21,7 +21,7 @@ from gateproof.conformance.run.drive.liveness import is_listening, silence
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
-from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.conformance.run.prepare.agent import prepare_agent
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
 from gateproof.conformance.run.prepare.service import prepare_service
@@ -33,6 +33,7 @@ from gateproof.reports import leaks
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
 from gateproof.reports.failed_steps import as_a_step, said_of
 from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.run_result import STOPPED_BY
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict, deciding_levels, many
 
 Sink = Callable[[CheckResult], None]
@@ -61,14 +62,19 @@ def carry_out(
 ) -> RunResult:
     """Prepares the target and the fakes, runs the checks, and writes the record into the folder.
 
-    The record of an interrupted run has no footer. It has the results so far, and every output generated from
-    it says that the run is incomplete.
+    The record of a run that was stopped has the results so far, and every output generated from it says what
+    stopped the run.
     """
     run = _Run(target, rules, options, sink, stage)
     folder.mkdir(parents=True, exist_ok=True)
     with EvidenceWriter(folder / FILE, scan=leaks.credential_kind) as writer, suppress(KeyboardInterrupt):
-        with terminated_as_interrupted():
-            cut_short = run.into(writer)
+        try:
+            with terminated_as_interrupted():
+                cut_short = run.into(writer)
+        except KeyboardInterrupt:
+            if not writer.whole:
+                raise
+            cut_short = f"{STOPPED_BY} {what_stopped()}"
         if not cut_short and (missing := writer.missing()):
             cut_short = f"{many(missing, 'planned check')} never ran"
         took_s = round(time.monotonic() - run.clock, 3)

@@ -1,4 +1,4 @@
-"""Treats SIGTERM and SIGHUP like Ctrl-C."""
+"""Treats SIGTERM and SIGHUP like Ctrl-C, and remembers which of them came."""
 
 from __future__ import annotations
 
@@ -7,12 +7,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_RECEIVED: list[int] = []
+
+
+def remember(number: int) -> None:
+    """Remembers that this signal asked the process to stop."""
+    _RECEIVED.append(number)
+
+
+def what_stopped() -> str:
+    """The name of the first signal that asked this process to stop; Ctrl-C if no other one did."""
+    return signal.Signals(_RECEIVED[0]).name if _RECEIVED else "Ctrl-C"
+
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped."""
 
-    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+    def interrupt(number: int, _frame: FrameType | None) -> None:
+        remember(number)
         raise KeyboardInterrupt
 
     before = {

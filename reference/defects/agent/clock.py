@@ -76,14 +76,14 @@ DEFECTS = (
         worth_keeping=with_its_end,
     ),
     defect(
-        "refresh-by-the-clock-without-another-is-the-end (AGENT-09): A token that has expired by the clock is "
+        "refresh-by-the-clock-without-another-is-the-end (AGENT-09): An expired token is "
         "refreshed, which has to bring another refresh token.",
         bearer=left_at_home,
         worth_keeping=all_and_its_end,
         renewed=with_another_refresh_token_by_the_clock,
     ),
     defect(
-        "refused-refresh-by-the-clock-is-the-end (AGENT-09): A token that has expired by the clock is "
+        "refused-refresh-by-the-clock-is-the-end (AGENT-09): An expired token is "
         "refreshed, and a refusal with anything but invalid_grant is the end.",
         bearer=left_at_home,
         worth_keeping=all_and_its_end,

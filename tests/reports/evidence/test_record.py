@@ -99,7 +99,7 @@ def test_record_gives_back_what_was_written(kit: Any) -> None:
             False,
             "",
             RunVerdict.NO_VERDICT,
-            "the run was interrupted, by a signal or a crash: its record has no footer",
+            "the run was killed or crashed: its record has no footer",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def test_record_without_footer_is_incomplete_and_still_tells_what_was_seen(kit: 
     assert (result.run["complete"], result.verdict) == (False, RunVerdict.NOT_CONFORMANT)
     passed = kit.result("other", checks=kit.checks()[:1], ended=False)
     assert (passed.run["complete"], passed.verdict) == (False, RunVerdict.NO_VERDICT)
-    assert "interrupted" in passed.reason
+    assert "killed" in passed.reason
 
 
 def test_every_attempt_counts_and_the_worst_decides(kit: Any) -> None:

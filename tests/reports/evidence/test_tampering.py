@@ -156,7 +156,7 @@ COUNTS = {
         (edit(1, id="DISC-01/other"), "2: DISC-01/other was not planned"),
         (edit(1, type="note"), "2: the line is neither"),
         (drop(9), "11: the footer says executed 7, the lines give 6"),
-        (drop(11), "11: incomplete: the run was interrupted"),
+        (drop(11), "11: incomplete: the run was killed"),
         (lambda lines: [*lines, lines[1]], "13: a line follows the footer"),
         (lambda lines: [*lines[:3], lines[0], *lines[3:]], "4: a second header"),
     ],
@@ -363,10 +363,7 @@ def test_secret_that_was_sealed_with_everything_else_is_found(kit: Any, changes:
 def test_killed_run_is_called_incomplete_before_anything_else(kit: Any) -> None:
     path = kit.record(ended=False)
     bundle = replace(kit.bundle("sealed"), folder=path.parent)
-    assert (
-        bundle.first()
-        == f"{FILE}:11: incomplete: the run was interrupted, by a signal or a crash: its record has no footer"
-    )
+    assert bundle.first() == f"{FILE}:11: incomplete: the run was killed or crashed: its record has no footer"
     path.write_bytes(path.read_bytes()[:-20])
     found = bundle.verify()
     assert [finding.concern for finding in found.findings[:2]] == [Concern.INCOMPLETE, Concern.RECORD]

@@ -98,6 +98,17 @@ def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, t
     assert report["run"]["complete"] is False
     ran = [check for rule in report["rules"] for check in rule["checks"] if check["duration_s"]]
     assert ran, "what was seen before is reported"
-    waiting = [rule for rule in report["rules"] if "interrupted" in rule["reason"]]
+    named = "Ctrl-C" if stop is signal.SIGINT else stop.name
+    assert report["run"]["cut_short"] == f"the run was stopped by {named}"
+    waiting = [rule for rule in report["rules"] if "stopped by" in rule["reason"]]
     assert waiting, "what was not reached is named"
+    verified = subprocess.run(
+        [sys.executable, "-m", "gateproof", "verify", "gateproof-report"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert verified.returncode == 0, verified.stdout + verified.stderr
     assert not any(alive(int(pid)) for pid in (tmp_path / "pids").read_text().split())

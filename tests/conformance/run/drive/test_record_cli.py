@@ -88,7 +88,7 @@ def test_killed_run_tells_what_it_saw(tmp_path: Path) -> None:
 
     drawn = gateproof(tmp_path, "report", "killed")
     assert drawn.returncode == 0
-    assert "interrupted" in drawn.stderr
+    assert "the run was killed or crashed" in drawn.stderr
     assert "passed" in verdicts(tmp_path / "killed").values()
     checked = gateproof(tmp_path, "verify", "killed")
     assert checked.returncode == 1
