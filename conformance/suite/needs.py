@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.rules import Rule, load, unmet
+from gateproof.conformance.suite.vocabulary import NEEDS
 
 # These affect the whole target, so a check that needs one of them runs alone.
 WHOLE_TARGET = frozenset({"control:advance_clock", "control:rotate_keys", "control:logs"})
@@ -16,9 +17,11 @@ def first_missing(rule: Rule, check: Check, capabilities: frozenset[str]) -> str
 
 
 def is_a_part(need: str, check: Check) -> bool:
-    """True if a missing need leaves out this check only, not the whole rule."""
-    optional = {alternative for group in load()[check.rule].optional_needs for alternative in group}
-    return need in check.needs or need in optional
+    """True if a missing need leaves out this check only: the rule itself does without.
+
+    What is no need of the catalogue, such as a Project with a Resource, is needed by every rule.
+    """
+    return need in NEEDS and not any(need in group for group in load()[check.rule].needs)
 
 
 def touches_whole_target(check: Check) -> bool:

@@ -10,7 +10,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire import backend as backend_wire
 
 
-@check("REDEEM-12")
+@check("REDEEM-12", needs=["merchant"])
 def redemptions_in_a_row_are_answered_each_by_its_own(gateway: Gateway, world: World) -> None:
     """Redemptions of two users, pipelined on one connection, each return the right user's token."""
     first = isolated_user(world)

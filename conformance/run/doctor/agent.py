@@ -11,20 +11,25 @@ from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.run.agent.bench import AgentBench
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.run.doctor.diagnosis import Diagnosis
-from gateproof.conformance.run.doctor.testability import prospects
+from gateproof.conformance.run.doctor.testability import only, prospects
 from gateproof.conformance.suite import rules
 from gateproof.fakes.gateway.script import Endpoint
+
+# What most rules need, and the rule that judges it.
+_NORMAL_RUN = "normal run"
+_JUDGES_THE_NORMAL_RUN = ("AGENT-01",)
 
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:
     """Launches the agent once; if that run does not succeed, the doubts say how far it came."""
     with closing(AgentBench(context)) as bench:
         run = bench.agents.normal()
+    found = prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)
     return Diagnosis(
         name=context.target.name,
         role="agent",
-        prospects=tuple(prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)),
-        missing=context.missing,
+        prospects=tuple(found if run.done else only(found, _JUDGES_THE_NORMAL_RUN, _NORMAL_RUN)),
+        missing={**context.missing, _NORMAL_RUN: "needs a normal run that succeeds"},
         doubts=() if run.done else tuple(_doubts(run)),
     )
 

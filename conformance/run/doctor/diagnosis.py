@@ -9,13 +9,16 @@ from typing import Any
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.context.service import ServiceContext
-from gateproof.conformance.run.doctor.testability import Gain, Testability, gain, prospects
-from gateproof.conformance.run.prepare.capabilities import Offer, capabilities, remedy
+from gateproof.conformance.run.doctor.testability import Gain, Testability, gain, only, prospects
+from gateproof.conformance.run.prepare.capabilities import Offer, capabilities, makes_projects, remedy
 from gateproof.conformance.run.prepare.service import REMEDIES
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.control import Described
 
+# What a target needs for every rule but these, whose checks only register agents.
+_PROJECT = "project"
+_OF_REGISTRATIONS = ("REG-01", "REG-02", "REG-03", "REG-04", "REG-05", "REG-12", "REG-13", "INTEROP-02")
 # A control with every action.
 _ABLE = Described(
     name="",
@@ -78,6 +81,8 @@ class Diagnosis:
 
 def diagnose(name: str, context: GatewayContext, doubts: Sequence[str]) -> Diagnosis:
     """The diagnosis of a gateway that has answered."""
+    if not makes_projects(context.capabilities) and not Offer(target=context.target, described=None).usable:
+        return _without_a_project(name, context, doubts)
     return Diagnosis(
         name=name,
         role="gateway",
@@ -85,6 +90,30 @@ def diagnose(name: str, context: GatewayContext, doubts: Sequence[str]) -> Diagn
         missing=context.missing,
         advice=tuple(_advice(context)),
         doubts=tuple(doubts),
+    )
+
+
+def _without_a_project(name: str, context: GatewayContext, doubts: Sequence[str]) -> Diagnosis:
+    """Nearly every check needs a Project with a Resource and a Proxy client."""
+    listed = _prospects(context.capabilities)
+    now = only(listed, _OF_REGISTRATIONS, _PROJECT)
+    with_control, _ = capabilities(Offer(target=context.target, described=_ABLE))
+    listing = "list one under [[projects]], [[projects.resources]] and [[projects.proxy_clients]]"
+    found = [
+        Advice(
+            text="offer [control] with the actions of docs/control.md",
+            gain=gain(now, _prospects(with_control)),
+        ),
+        Advice(text=f"or {listing}", gain=gain(now, listed)),
+    ]
+    missing = "the target file has no approving Project with a Resource and a Proxy client"
+    return Diagnosis(
+        name=name,
+        role="gateway",
+        prospects=tuple(now),
+        missing={**context.missing, _PROJECT: missing},
+        advice=tuple(found),
+        doubts=(missing, *doubts),
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.rules import Rule, unmet
@@ -35,6 +35,14 @@ def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) ->
     return [_prospect(rule, checks.get(rule.id, ()), offered) for rule in rules]
 
 
+def only(prospects: Iterable[Testability], testable: Collection[str], lacking: str) -> list[Testability]:
+    """The same rules, of which all but these are not testable for want of one thing."""
+    return [
+        each if each.rule.id in testable else replace(each, testable=False, lacking=((lacking,),))
+        for each in prospects
+    ]
+
+
 def gain(before: Sequence[Testability], after: Sequence[Testability]) -> Gain:
     """The difference between two lists of the same rules."""
     pairs = list(zip(before, after, strict=True))
@@ -49,6 +57,8 @@ def gain(before: Sequence[Testability], after: Sequence[Testability]) -> Gain:
 def _prospect(rule: Rule, checks: Sequence[Check], offered: frozenset[str]) -> Testability:
     if not checks:
         return Testability(rule=rule, testable=False, checked=False)
-    lacking = rule.unmet(offered)
-    parts = {group for check in checks for group in unmet(tuple((need,) for need in check.needs), offered)}
-    return Testability(rule=rule, testable=not lacking, lacking=lacking, parts=frozenset(parts))
+    of_checks = [unmet(tuple((need,) for need in check.needs), offered) for check in checks]
+    # A rule of which no check can run is not testable.
+    lacking = rule.unmet(offered) or (() if not all(of_checks) else of_checks[0])
+    parts = frozenset(group for groups in of_checks for group in groups)
+    return Testability(rule=rule, testable=not lacking, lacking=lacking, parts=parts)

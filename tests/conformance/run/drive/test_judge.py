@@ -191,9 +191,9 @@ def test_silent_rule_observes() -> None:
         (Unsendable(), Reason.LEFT_OUT, False),
         (NoOverlap("1 of 3 rounds"), Reason.NO_OVERLAP, False),
         (TimesUnclear("31.0 s by itself"), Reason.TIMES_UNCLEAR, False),
-        (Unavailable("users:2", "one user"), Reason.NEED_MISSING, True),
+        (Unavailable("users:2", "one user"), Reason.NEED_MISSING, False),
         (Unavailable("resources:2", "one Resource"), Reason.NEED_MISSING, False),
-        (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, True),
+        (Unsupported("rotate_keys"), Reason.CONTROL_UNSUPPORTED, False),
         (RateLimited("429"), Reason.RATE_LIMITED, True),
         (TargetSilent("3 requests"), Reason.TARGET_SILENT, True),
         (ControlFailed("describe", "status 500"), Reason.CONTROL_FAILED, True),
@@ -203,12 +203,20 @@ def test_silent_rule_observes() -> None:
     ],
 )
 def test_every_exception_has_its_meaning(error: Exception, reason: Reason, blocking: bool) -> None:
-    """DISC-02 needs two Resources or Projects for parts of it only, and nothing else."""
+    """DISC-02 needs nothing: whatever a part of it needs leaves out that part alone."""
     result = judged(raising(error), rule="DISC-02")
     broke = reason in {Reason.CONTROL_FAILED, Reason.NEVER_FIRED, Reason.HARNESS_BROKE}
     expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
     assert (result.verdict, result.reason, result.blocking) == (expected, reason, blocking)
     assert result.message
+
+
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [(Unsupported("rotate_keys"), "KEYS-04"), (Unavailable("project", "no Project"), "DISC-02")],
+)
+def test_need_of_the_rule_itself_blocks_the_rule(error: Exception, rule: str) -> None:
+    assert judged(raising(error), rule=rule).blocking
 
 
 def test_rule_of_another_kind_of_target_is_not_applicable() -> None:
