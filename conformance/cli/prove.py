@@ -121,7 +121,7 @@ def _proven(
 ) -> int:
     """Runs the remaining trials and prints the result."""
     from gateproof.conformance.run.proof.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
-    from gateproof.conformance.run.proof.workers import usual_workers  # noqa: PLC0415
+    from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
@@ -160,7 +160,9 @@ def _proven(
                 arguments.role,
                 left,
                 effort=effort,
-                workers=usual_workers(arguments.role) if arguments.workers is None else arguments.workers,
+                workers=workers_of_a_proof(arguments.role)
+                if arguments.workers is None
+                else arguments.workers,
                 seed=arguments.seed,
                 ended=note,
             )

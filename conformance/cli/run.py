@@ -49,7 +49,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--skip", action="append", default=[], metavar="GLOB", help="not these rules (repeatable)"
     )
     parser.add_argument(
-        "--workers", type=_workers, default=1, metavar="N|auto", help="parallel processes (default: 1)"
+        "--workers",
+        type=_workers,
+        metavar="N|auto",
+        help="parallel processes (default: auto, which depends on the machine)",
     )
     parser.add_argument(
         "--seed",
@@ -140,7 +143,7 @@ def handle(arguments: argparse.Namespace) -> int:
                 )
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
-            options = _options(arguments, role, target)
+            options = _options(arguments, role, target, selected)
             key = signing_key(arguments.sign_key, os.environ)
             # A launched target inherits the environment, and must not get the signing key.
             os.environ.pop(SIGN_KEY, None)
@@ -250,9 +253,12 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
     return selected
 
 
-def _options(arguments: argparse.Namespace, role: str, target: Target | None) -> RunOptions:
+def _options(
+    arguments: argparse.Namespace, role: str, target: Target | None, selected: Sequence[Rule]
+) -> RunOptions:
     from gateproof.conformance.run.drive.options import RunOptions  # noqa: PLC0415
-    from gateproof.conformance.run.drive.session import usual_seed  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import planned, usual_seed  # noqa: PLC0415
+    from gateproof.conformance.run.usual_workers import workers_of_a_run  # noqa: PLC0415
     from gateproof.conformance.suite import rules  # noqa: PLC0415
     from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
     from gateproof.reports import baseline  # noqa: PLC0415
@@ -274,14 +280,14 @@ def _options(arguments: argparse.Namespace, role: str, target: Target | None) ->
     by_hand = isinstance(target, GatewayTarget) and target.sign_in.kind == "manual"
     # Parallel agents would overwrite each other's log files.
     logs = isinstance(target, AgentTarget) and bool(target.logs.files)
-    # There is only one service at an address; each worker has its own copy of the embedded service.
-    only_one = by_hand or logs or isinstance(target, ServiceTarget)
+    # Only a service with free ports can be started once for each worker.
+    only_one = by_hand or logs or (isinstance(target, ServiceTarget) and not target.may_run_twice)
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        workers=1 if only_one else arguments.workers,
+        workers=1 if only_one else arguments.workers or workers_of_a_run(len(planned(selected, role))),
         seed=seed,
         faults=arguments.faults,
         intercept=arguments.intercept,
@@ -345,9 +351,9 @@ def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str
     return words
 
 
-def _workers(text: str) -> int:
+def _workers(text: str) -> int | None:
     if text == "auto":
-        return max(1, min(os.cpu_count() or 1, 8))
+        return None
     return _number(text, "a number of processes or auto", 1, 64)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.run.context.embedded import Embedded, OpenConsole
 from gateproof.conformance.run.context.merchant_access import MerchantAccess
 from gateproof.conformance.run.prepare.gateway import CannotRun, launched, started
@@ -22,6 +21,7 @@ from gateproof.conformance.targets.control import ControlPlane
 from gateproof.conformance.targets.launch import Running
 from gateproof.conformance.targets.model import AgentPolicy, GatewayTarget, Launch
 from gateproof.conformance.targets.readiness import any_answers
+from gateproof.conformance.wire.ports import free_ports
 from gateproof.conformance.wire.secret import Secret
 from gateproof.package import PYTHON_MODULE
 

@@ -20,8 +20,9 @@ class Check:
 
     If a need of the check is missing, only this check is left out: other checks can still decide the rule. A
     check runs `alone` if it changes how shared users or Resources behave. A check with `whole_run` runs at
-    the end and examines everything that the run received. A check with races says how many `rounds` have to
-    count for the usual budget of examples.
+    the end and examines everything that the run received. A check that `looks_back` is about everything that
+    was done to its target before. A check with races says how many `rounds` have to count for the usual
+    budget of examples.
     """
 
     rule: str
@@ -30,6 +31,7 @@ class Check:
     cases: tuple[str, ...]
     alone: bool = False
     whole_run: bool = False
+    looks_back: bool = False
     rounds: int = 0
 
     @property
@@ -51,6 +53,7 @@ def check(
     cases: Mapping[str, Any] | Sequence[str] = (),
     alone: bool = False,
     whole_run: bool = False,
+    looks_back: bool = False,
     rounds: int = 0,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once per case, with the argument `case`."""
@@ -67,6 +70,7 @@ def check(
                 cases=tuple(cases),
                 alone=alone,
                 whole_run=whole_run,
+                looks_back=looks_back,
                 rounds=rounds,
             ),
         )

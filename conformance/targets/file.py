@@ -19,22 +19,41 @@ from gateproof.conformance.targets.model import (
     Target,
     World,
 )
+from gateproof.conformance.targets.ports import has_port, may_run_twice, with_ports
 from gateproof.conformance.targets.reading import At, read_table, toml_type
+from gateproof.conformance.wire.ports import free_ports, kept_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from contextlib import ExitStack
 
 _LARGEST = 1024 * 1024
 
 
-def load(path: str | Path, env: Mapping[str, str] = os.environ) -> Target:
-    """Reads a target file of any role; secrets come from the environment variables that it names."""
+def load(
+    path: str | Path, env: Mapping[str, str] = os.environ, draw: Callable[[], int] = lambda: free_ports(1)[0]
+) -> Target:
+    """Reads a target file of any role; secrets come from the environment variables that it names.
+
+    `draw` gives the ports that the file leaves open.
+    """
     file = Path(path)
     document = _document(file)
     at = At(file=str(path), folder=file.absolute().parent, env=env)
     role = _role(document, at)
-    found = read_table(document, at, schema.ROLES[role], _elsewhere(role))
-    return _MAKE[role](found, at)
+    open_ports = has_port(document)
+    if open_ports and "launch" not in document:
+        raise at.wrong("'{port}' without [launch]", "a port that is written out")
+    found = read_table(with_ports(document, draw), at, schema.ROLES[role], _elsewhere(role))
+    target = _MAKE[role](found, at)
+    return replace(target, open_ports=open_ports, may_run_twice=open_ports and may_run_twice(document))
+
+
+def own_copy(target: Target, stack: ExitStack) -> Target:
+    """The target with free ports, its own as long as the stack lasts, where its file leaves some open."""
+    if target.file is None or not target.open_ports:
+        return target
+    return load(target.file, draw=lambda: kept_port(stack))
 
 
 def _document(file: Path) -> dict[str, Any]:

@@ -208,6 +208,9 @@ class GatewayTarget:
     merchant: MerchantPlace | None
     limits: Limits
     projects: tuple[Project, ...]
+    # Whether the file leaves ports open, and whether the target can be launched more than once.
+    open_ports: bool = False
+    may_run_twice: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -226,6 +229,8 @@ class ServiceTarget:
     world: World
     limits: Limits
     logs: Logs
+    open_ports: bool = False
+    may_run_twice: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -238,6 +243,8 @@ class AgentTarget:
     version: str
     launch: Launch
     logs: Logs
+    open_ports: bool = False
+    may_run_twice: bool = False
 
 
 Target = GatewayTarget | ServiceTarget | AgentTarget

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 SCRIPTS = str(Path(__file__).with_name("script_gateway.py"))
 PATIENCE_S = 240.0

@@ -68,7 +68,7 @@ def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: W
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
 
 
-@check("SECRET-05")
+@check("SECRET-05", looks_back=True)
 def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     """The logs from before this check contain no valid access token or ID token.
 

@@ -19,12 +19,12 @@ from starlette.types import ASGIApp
 
 from gateproof.conformance.kit.authority import Authority, Certificate, is_for
 from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, bad_certificates
-from gateproof.conformance.kit.ports import kept_port
 from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
 from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.application import application, base_routes, core_routes, merchant_routes
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup

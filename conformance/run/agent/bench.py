@@ -26,11 +26,11 @@ from gateproof.conformance.kit.agent.output import (
 from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.kit.gateway.received import Leak, Survey
-from gateproof.conformance.kit.ports import kept_port
 from gateproof.conformance.run.bench import Bench
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.keyring import Keyring
+from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint

@@ -10,7 +10,6 @@ from typing import Literal
 
 from gateproof import __version__
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import kept_port
 from gateproof.conformance.targets.model import (
     DEFAULT_USERS,
     AgentTarget,
@@ -25,6 +24,7 @@ from gateproof.conformance.targets.model import (
     SignIn,
     World,
 )
+from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
 from gateproof.package import PYTHON_MODULE
 

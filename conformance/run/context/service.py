@@ -16,12 +16,13 @@ from gateproof.conformance.wire.exchange import Exchange
 class ServiceContext(Context):
     """One service, asked one thing after the other as its caches are part of it, and the world around it.
 
-    Of the embedded one, each worker has a copy with a world of its own.
+    If it can be started more than once, each worker has a copy with a world of its own.
     """
 
     target: ServiceTarget
     world: ServiceWorld
     first_metadata: Exchange | None = None
-    embedded: Embedded | None = None
+    # What each worker can start a copy of.
+    copied_from: Embedded | ServiceTarget | None = None
     # Where the run keeps what it needs for as long as it lasts.
     folder: Path | None = None

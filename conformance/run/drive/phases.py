@@ -1,4 +1,4 @@
-"""The two phases of a run: checks that can share the target, then checks that change it for all others."""
+"""Runs the checks of one phase, in this process or in workers, and collects their results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import pickle
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,8 @@ _WITHOUT = (
     "subtests",
     "tmpdir",
 )
-Sink = Callable[[CheckResult], None]
+# Gets each result, with the position of the target that it is about.
+Sink = Callable[[CheckResult, int], None]
 
 
 class PhaseFailed(Exception):
@@ -60,13 +61,18 @@ class PhaseFailed(Exception):
 
 
 class _Controller:
-    """Receives the results from this process or from workers, and gives workers their context."""
+    """Receives the results from this process or from workers, and gives workers their context.
 
-    def __init__(self, plan: Plan, context: Context, sink: Sink) -> None:
+    With one context for each worker, a worker that replaces a dead one gets its context.
+    """
+
+    def __init__(self, plan: Plan, contexts: Sequence[Context], sink: Sink) -> None:
         self._plan = plan
-        self._context = context
+        self._contexts = contexts
         self._sink = sink
-        self.lost: list[CheckResult] = []
+        self._places: dict[str, int] = {}
+        self._unused = list(range(len(contexts)))
+        self.lost: list[tuple[CheckResult, int]] = []
         self.fault = ""
         self.interrupted = False
         self.survey = Survey()
@@ -74,12 +80,14 @@ class _Controller:
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.stash[PLAN] = self._plan
-        config.stash[CONTEXT] = self._context
+        config.stash[CONTEXT] = self._contexts[0]
         config.stash[INTERRUPTION] = self.interruption
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        context = self._context
+        place = self._unused.pop(0) if len(self._contexts) > 1 else 0
+        self._places[node.gateway.id] = place
+        context = self._contexts[place]
         told = share_of(context) if isinstance(context, ServiceContext) else context
         node.workerinput["gateproof"] = pickle.dumps((self._plan, told))
 
@@ -88,6 +96,10 @@ class _Controller:
         handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
         lost = Survey(lost="a worker process died with answers that were not searched for secrets")
         self.survey.add(Survey.from_json(handed) if handed is not None else lost)
+        place = self._places[node.gateway.id]
+        self._unused.append(place)
+        for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
+            self._sink(check_result_from_dict(found), place)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -95,12 +107,13 @@ class _Controller:
             self.survey.add(own)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        found = getattr(report, "gateproof", None)
+        found, node = getattr(report, "gateproof", None), getattr(report, "node", None)
+        place = self._places[node.gateway.id] if node is not None else 0
         if found is not None:
-            self._sink(check_result_from_dict(found))
+            self._sink(check_result_from_dict(found), place)
         elif report.failed:
             # Not reported yet: a Ctrl-C may end the workers before this process gets the signal.
-            self.lost.append(_lost(report.nodeid, self._context.target.role))
+            self.lost.append((_lost(report.nodeid, self._contexts[0].target.role), place))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
@@ -118,12 +131,16 @@ class _Controller:
         return True
 
 
-def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Survey:
-    """Runs the checks of one phase; every result goes to the sink at once."""
-    if not plan.modules(context.target.role):
+def run_phase(plan: Plan, contexts: Sequence[Context], sink: Sink, *, workers: int) -> Survey:
+    """Runs the checks of one phase; every result goes to the sink at once.
+
+    There is one context for all workers, or one for each.
+    """
+    role = contexts[0].target.role
+    if not plan.modules(role):
         return Survey()
-    checks = str(place(context.target.role))
-    controller = _Controller(plan, context, sink)
+    checks = str(place(role))
+    controller = _Controller(plan, contexts, sink)
     arguments = [
         *(
             "-c",
@@ -151,8 +168,8 @@ def run_phase(plan: Plan, context: Context, sink: Sink, *, workers: int) -> Surv
             raise PhaseFailed(f"{type(broken).__name__} at the end of a phase") from broken
     if controller.interrupted or controller.interruption.asked:
         raise KeyboardInterrupt
-    for result in controller.lost:
-        sink(result)
+    for result, where in controller.lost:
+        sink(result, where)
     if controller.fault or status in {pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR}:
         raise PhaseFailed(controller.fault or "pytest refused to run")
     return controller.survey

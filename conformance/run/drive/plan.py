@@ -14,11 +14,15 @@ from gateproof.conformance.suite.needs import touches_whole_target
 class Plan:
     """The rules of a phase; with `chosen`, only these checks of the rules.
 
-    A failure of a rule in `fatal` ends the phase.
+    If workers share a target, checks that touch the whole target have a phase of their own, which is
+    `serial`. If each worker has its own target, all checks are one phase, and those come last: `serial` is
+    None. With several such workers, `each` is true: checks that look back are asked of each target. A failure
+    of a rule in `fatal` ends the phase.
     """
 
     rules: Sequence[str]
-    serial: bool
+    serial: bool | None
+    each: bool = False
     shuffle: bool = False
     fatal: frozenset[str] = frozenset()
     chosen: frozenset[str] | None = None
@@ -28,8 +32,20 @@ class Plan:
         return (
             check.rule in self.rules
             and not check.whole_run
-            and touches_whole_target(check) is self.serial
+            and not (self.each and check.looks_back)
+            and self.serial in {None, touches_whole_target(check)}
             and any(map(self.takes_case, check.ids()))
+        )
+
+    def looking_back(self, role: str) -> frozenset[str]:
+        """The checks that are asked of each target at its end."""
+        return frozenset(
+            case
+            for checks in homes(role).values()
+            for check in checks
+            if self.each and check.looks_back and check.rule in self.rules
+            for case in check.ids()
+            if self.takes_case(case)
         )
 
     def takes_case(self, check_id: str) -> bool:

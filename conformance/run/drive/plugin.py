@@ -6,16 +6,19 @@ own channel, so that no secret is in a file, an argument or an environment varia
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import random
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateproof.conformance.checks import modules
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.agent.agent import Agents
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -39,6 +42,7 @@ from gateproof.conformance.run.service.worker_copy import ServiceShare
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import Check, check_of
 from gateproof.conformance.suite.generated_input import Draw
+from gateproof.conformance.suite.needs import touches_whole_target
 from gateproof.conformance.suite.races import Races, racers_for, rounds_for, wanted_for
 from gateproof.reports.result_json import check_result_to_dict
 from gateproof.reports.verdicts import CheckResult
@@ -71,6 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Searches what this process received for secrets; a worker sends the result to its parent."""
     config = session.config
+    looked_back = list(_looked_back(config))
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
@@ -78,9 +83,24 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
+        handed["gateproof_looked_back"] = [check_result_to_dict(found) for found in looked_back]
     # Last, because the parent does not wait long for a worker that has sent its output.
     if isinstance(bench, GatewayBench):
         bench.clean_up()
+
+
+def _looked_back(config: pytest.Config) -> Iterator[CheckResult]:
+    """The results of checks about all that was done to the target of this worker."""
+    bench, role = config.stash.get(_BENCH, None), config.stash[CONTEXT].target.role
+    asked = config.stash[PLAN].looking_back(role)
+    if not asked or not isinstance(bench, GatewayBench):
+        return
+    for name in modules(role):
+        for function in vars(importlib.import_module(name)).values():
+            check = check_of(function)
+            if check is not None and not check.cases and check.ids()[0] in asked:
+                bench.begin(check.ids()[0])
+                yield judge(check.ids()[0], check, partial(function, world=bench.world), bench)
 
 
 def _survey(config: pytest.Config) -> Survey:
@@ -131,11 +151,12 @@ def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps only the cases of the plan."""
+    """Keeps only the cases of the plan; checks that touch the whole target come last."""
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
     if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
+    items.sort(key=lambda item: touches_whole_target(_check(item)))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.run.context.base import Context
@@ -27,7 +28,7 @@ from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Pre
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite.campaign import Campaign, share_s
 from gateproof.conformance.suite.rules import Rule, load
-from gateproof.conformance.targets.model import AgentTarget, ServiceTarget, Target
+from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget, Target
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports import leaks
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
@@ -35,6 +36,9 @@ from gateproof.reports.failed_steps import as_a_step, said_of
 from gateproof.reports.record import FILE, read, result_of
 from gateproof.reports.run_result import STOPPED_BY
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict, deciding_levels, many
+
+if TYPE_CHECKING:
+    from gateproof.conformance.kit.gateway.received import Survey
 
 Sink = Callable[[CheckResult], None]
 USUAL_SEED = 7
@@ -106,7 +110,8 @@ class _Run:
         self._levels = {rule.id: rule.level for rule in rules}
         self._failed: set[str] = set()
         self._failed_steps: set[str] = set()
-        self._end = EndOfTarget(str, lambda: True)
+        # One for each target that was launched.
+        self._ends = [EndOfTarget(str, lambda: True)]
         self._started = datetime.now(UTC)
         self.clock = time.monotonic()
 
@@ -127,17 +132,35 @@ class _Run:
                 if isinstance(reason, KeyboardInterrupt):
                     raise
                 return str(reason)
-            if prepared.running is not None:
-                listens = partial(is_listening, prepared.context)
-                self._end = EndOfTarget(prepared.running.how_it_ended, listens)
             self._begin(writer, prepared)
-            context = self._chosen(prepared.context, folder)
             try:
-                self._phases(context, writer, _OF_CERTIFICATES if distrust else self._levels)
+                copies = [] if distrust else self._copies(target, folder, stack)
+            except CannotRun as reason:
+                return f"another instance of the target for a worker: {reason}"
+            contexts = [self._chosen(each.context, folder) for each in (prepared, *copies)]
+            self._ends = [_end_of(each) for each in (prepared, *copies)]
+            try:
+                self._phases(contexts, writer, _OF_CERTIFICATES if distrust else self._levels)
             except CutShort as reason:
                 return str(reason)
             # Not in a proof: it runs single checks, also against gateways that crash.
-            return distrust or ("" if self._options.chosen is not None else silence(context))
+            asked = () if self._options.chosen is not None else contexts
+            return distrust or next(filter(None, map(silence, asked)), "")
+
+    def _copies(
+        self, target: Target | Embedded, folder: Path, stack: ExitStack
+    ) -> list[Prepared[GatewayContext]]:
+        """One more instance for each further worker, of a gateway that can be started more than once."""
+        if self._options.role != "gateway" or self._stage is not None:
+            return []
+        if not (isinstance(target, Embedded) or (isinstance(target, GatewayTarget) and target.may_run_twice)):
+            return []
+        found = []
+        for number in range(2, self._options.workers + 1):
+            own = folder / f"instance-{number}"
+            own.mkdir()
+            found.append(prepare(target, own, self._options.seed, stack))
+        return found
 
     def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> Prepared[Context]:
         role, seed = self._options.role, self._options.seed
@@ -166,14 +189,15 @@ class _Run:
         options = self._options
         if options.database is None:
             return None
-        at_once, one_by_one = (plan.generating(options.role) for plan in plans)
+        numbers = [plan.generating(options.role) for plan in plans]
+        at_once, one_by_one = numbers[0], sum(numbers[1:])
         share = share_s(options.minutes, at_once=at_once, one_by_one=one_by_one, workers=options.workers)
         return Campaign(share_s=share, folder=options.database)
 
     def _begin(self, writer: EvidenceWriter, prepared: Prepared[Context] | None) -> None:
         writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
 
-    def _phases(self, context: Context, writer: EvidenceWriter, rules: Container[str]) -> None:
+    def _phases(self, contexts: Sequence[Context], writer: EvidenceWriter, rules: Container[str]) -> None:
         # These import pytest.
         from gateproof.conformance.kit.gateway.received import Survey  # noqa: PLC0415
         from gateproof.conformance.run.drive.end_of_run_checks import conclude  # noqa: PLC0415
@@ -186,36 +210,41 @@ class _Run:
         known = {entry.rule for entry in options.baseline}
         ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
         fatal = frozenset(ends if options.fail_fast else ())
+        alone = options.role == "gateway" and len(contexts) == options.workers
         plans = [
             Plan(
                 rules=asked,
                 serial=serial,
+                each=len(contexts) > 1,
                 shuffle=options.shuffle,
                 fatal=fatal,
                 chosen=options.chosen,
             )
-            for serial in (False, True)
+            for serial in ((None,) if alone else (False, True))
         ]
-        context = replace(context, campaign=self._campaign(plans))
+        contexts = [replace(each, campaign=self._campaign(plans)) for each in contexts]
         for plan in plans:
             try:
-                received = run_phase(plan, context, note, workers=1 if plan.serial else options.workers)
+                received = run_phase(plan, contexts, note, workers=1 if plan.serial else options.workers)
             except PhaseFailed as fault:
                 raise CutShort(f"the harness broke: {fault}") from fault
             survey.add(received)
-            if isinstance(context, GatewayContext):
-                context = replace(context, troubled_at=survey.troubled_at, registrations=survey.registrations)
+            contexts = [_later(each, survey) for each in contexts]
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
-        for result in conclude(context, asked, survey, options.chosen):
+        for result in conclude(contexts[0], asked, survey, options.chosen):
             note(result)
-        if (last := self._end.last()) is not None:
-            note(last)
+        for place, end in enumerate(self._ends):
+            if (last := end.last()) is not None:
+                note(last, place)
 
-    def _note(self, writer: EvidenceWriter, result: CheckResult) -> None:
-        """Records a result, and the failure of another rule if one of its steps failed in the check."""
+    def _note(self, writer: EvidenceWriter, result: CheckResult, place: int = 0) -> None:
+        """Records a result, and the failure of another rule if one of its steps failed in the check.
+
+        `place` says which instance of the target it is about.
+        """
         decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
-        result = self._end.judged(result, decides=decides)
+        result = self._ends[place].judged(result, decides=decides)
         try:
             writer.check(result)
         except LeakFound as found:
@@ -226,11 +255,24 @@ class _Run:
         self._sink(result)
         if result.owner and result.owner not in self._failed_steps:
             self._failed_steps.add(result.owner)
-            self._note(writer, _failed_step(result))
+            self._note(writer, _failed_step(result), place)
 
     def _level_of(self, rule: str) -> str:
         """The level of a rule, selected or not."""
         return self._levels.get(rule) or load()[rule].level
+
+
+def _end_of(prepared: Prepared[Context]) -> EndOfTarget:
+    if prepared.running is None:
+        return EndOfTarget(str, lambda: True)
+    return EndOfTarget(prepared.running.how_it_ended, partial(is_listening, prepared.context))
+
+
+def _later(context: Context, survey: Survey) -> Context:
+    """The context for the next phase, with what the target has met by now."""
+    if not isinstance(context, GatewayContext):
+        return context
+    return replace(context, troubled_at=survey.troubled_at, registrations=survey.registrations)
 
 
 def _failed_step(result: CheckResult) -> CheckResult:

@@ -13,7 +13,7 @@ from gateproof.conformance.kit.agent.world import ELSEWHERE, EXPIRED, GOOD, STRA
 from gateproof.conformance.kit.authority import Authority, Certificate
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.run.context.embedded import Embedded, embedded_agent
-from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared
+from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared, redrawn
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.model import AgentTarget, Launch
 
@@ -21,10 +21,10 @@ _OFFERED = frozenset({"examples", "faults", "logs:output"})
 
 
 def prepare_agent(
-    given: AgentTarget | Embedded, folder: Path, seed: int, _stack: ExitStack
+    given: AgentTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[AgentContext]:
     """Prepares without launching: every check launches the agent as often as it needs."""
-    target = embedded_agent(given, folder) if isinstance(given, Embedded) else given
+    target = embedded_agent(given, folder) if isinstance(given, Embedded) else redrawn(given, stack)
     _there(target.launch)
     authority, now = Authority(folder), datetime.now(UTC)
     issued = {

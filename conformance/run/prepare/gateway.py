@@ -26,8 +26,10 @@ from gateproof.conformance.targets import actions, model
 from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.control import ControlFailed, Described
 from gateproof.conformance.targets.doubts import unreachable
+from gateproof.conformance.targets.errors import TargetError
+from gateproof.conformance.targets.file import own_copy
 from gateproof.conformance.targets.launch import LaunchFailed, Running, launch
-from gateproof.conformance.targets.model import GatewayTarget, Launch
+from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Launch, ServiceTarget
 from gateproof.conformance.targets.readiness import any_answers
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import RateLimited, Wire
@@ -159,7 +161,7 @@ def started(
     merchant: MerchantAccess | None = None,
 ) -> Started:
     """Starts the merchant, then the target, which may call the merchant at its start."""
-    target = embedded_gateway(given, authority, folder, stack) if isinstance(given, Embedded) else given
+    target = _own(given, authority, folder, stack)
     users = tuple(resolved(user) for user in target.users)
     try:
         merchant = merchant or start_merchant(target, users, authority, seed, stack)
@@ -184,8 +186,31 @@ def started(
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
                 raise CannotRun(_said(failure, target, users)) from failure
-            target = embedded_gateway(given, authority, folder, stack)
+            target = _own(given, authority, folder, stack)
     return Started(target=target, merchant=merchant, running=running, users=users)
+
+
+def _own(
+    given: GatewayTarget | Embedded, authority: Authority, folder: Path, stack: ExitStack
+) -> GatewayTarget:
+    """The target with ports of its own, where it has none."""
+    if isinstance(given, Embedded):
+        return embedded_gateway(given, authority, folder, stack)
+    return redrawn(given, stack)
+
+
+OneTarget = TypeVar("OneTarget", GatewayTarget, ServiceTarget, AgentTarget)
+
+
+def redrawn(target: OneTarget, stack: ExitStack) -> OneTarget:
+    """The target of a file, with ports of its own where the file leaves some open."""
+    try:
+        own = own_copy(target, stack)
+    except TargetError as wrong:
+        raise CannotRun(str(wrong)) from wrong
+    if not isinstance(own, type(target)):
+        raise CannotRun(f"{target.file} has another role by now")
+    return own
 
 
 def launched(

@@ -22,6 +22,7 @@ from gateproof.conformance.run.prepare.gateway import (
     Distrusted,
     Prepared,
     launched,
+    redrawn,
     temporary_folder,
 )
 from gateproof.conformance.run.prepare.service_metadata import FoundMetadata, find_metadata
@@ -68,7 +69,11 @@ def prepare_service(
             " proxy_client_secret_env under [world], and listen to the address of the world"
         )
     authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
-    target = embedded_service(given, authority, folder, stack) if isinstance(given, Embedded) else given
+    target = (
+        embedded_service(given, authority, folder, stack)
+        if isinstance(given, Embedded)
+        else redrawn(given, stack)
+    )
     target = _trusting(target, authority, folder)
     try:
         world = set_up(target, authority, stack)
@@ -92,7 +97,7 @@ def prepare_service(
         seed=seed,
         run_id=secrets.token_hex(4),
         first_metadata=introduction.first,
-        embedded=given if isinstance(given, Embedded) else None,
+        copied_from=given if isinstance(given, Embedded) or given.may_run_twice else None,
         folder=folder,
     )
     date = introduction.met.header("Date") or ""

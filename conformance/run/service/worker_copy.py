@@ -1,4 +1,4 @@
-"""Gives a worker its own copy of the embedded service, with its own world."""
+"""Gives a worker its own copy of a service that can be started more than once, with its own world."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from typing import Any
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.service import prepare_service
+from gateproof.conformance.targets.model import ServiceTarget
 
 # Members of the context that each worker creates itself.
-_OWN = {"target", "world", "first_metadata", "embedded"}
+_OWN = {"target", "world", "first_metadata", "copied_from"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceShare:
     """The context for a worker, without what it creates itself."""
 
-    embedded: Embedded
+    copied_from: Embedded | ServiceTarget
     told: Mapping[str, Any]
 
     def opened(self, stack: ExitStack) -> ServiceContext:
@@ -29,13 +30,13 @@ class ServiceShare:
         # Inside the run's folder, which is removed even if the worker is killed.
         within = TemporaryDirectory(prefix="worker-", dir=self.told["folder"], ignore_cleanup_errors=True)
         folder = stack.enter_context(within)
-        prepared = prepare_service(self.embedded, Path(folder), self.told["seed"], stack)
+        prepared = prepare_service(self.copied_from, Path(folder), self.told["seed"], stack)
         return replace(prepared.context, **self.told)
 
 
 def share_of(context: ServiceContext) -> ServiceShare:
-    """The share for a worker; only the embedded service can be copied."""
-    if context.embedded is None:
-        raise ValueError("only the embedded service can be copied")
+    """The share for a worker."""
+    if context.copied_from is None:
+        raise ValueError("a service without free ports cannot be copied")
     told = {each.name: getattr(context, each.name) for each in fields(context) if each.name not in _OWN}
-    return ServiceShare(embedded=context.embedded, told=told)
+    return ServiceShare(copied_from=context.copied_from, told=told)

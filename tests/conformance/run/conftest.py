@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import kept_port
 from gateproof.conformance.run.context.embedded import Embedded, embedded_gateway
 from gateproof.conformance.run.prepare.gateway import launched
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.control import ControlPlane
 from gateproof.conformance.targets.readiness import any_answers
+from gateproof.conformance.wire.ports import kept_port
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.suite import rules
 from gateproof.conformance.targets.model import Target
+from gateproof.conformance.wire.ports import free_ports
 from gateproof.reports.verdicts import RunResult
 
 HTTP = 'kind = "http"\npath = "/orders"'

@@ -15,10 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.kit.service.world import set_up
 from gateproof.conformance.targets.file import load
 from gateproof.conformance.targets.model import Address, ServiceTarget, World
+from gateproof.conformance.wire.ports import free_ports
 
 TARGET = """
 [target]

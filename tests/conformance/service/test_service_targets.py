@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.run.context.embedded import Embedded, embedded_reference
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
@@ -23,6 +22,7 @@ from gateproof.conformance.targets.file import load
 from gateproof.conformance.targets.launch import launch
 from gateproof.conformance.targets.model import Launch, Target
 from gateproof.conformance.targets.readiness import any_answers
+from gateproof.conformance.wire.ports import free_ports
 from gateproof.reports.verdicts import RunResult
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parents[3]

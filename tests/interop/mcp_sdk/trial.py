@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from gateproof.conformance.kit.authority import Authority, Certificate
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.session import workplace
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
@@ -27,6 +26,7 @@ from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.launch import LaunchFailed
 from gateproof.conformance.targets.model import Launch
 from gateproof.conformance.targets.readiness import any_answers
+from gateproof.conformance.wire.ports import free_ports
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.kit.ports import free_ports
 from gateproof.conformance.kit.service.world import ServiceWorld, environment, set_up
 from gateproof.conformance.run.context.embedded import embedded_reference, embedded_service
 from gateproof.conformance.targets.model import Address, World
+from gateproof.conformance.wire.ports import free_ports
 from gateproof.fakes.gateway.keys import kept_key
 
 

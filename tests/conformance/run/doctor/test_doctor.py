@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 
 from gateproof.conformance.cli import main
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 STATIC = """
 [target]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 # Answers 404 to everything, slowly, from a grandchild; both note their process IDs.
 SERVER = """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gateproof.conformance.cli import main
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 # Words and signs: nothing in them looks like a credential, so each has to be known.
 SECRETS = {

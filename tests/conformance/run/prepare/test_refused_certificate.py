@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 DEFECT = ("-m", "gateproof.reference.defects", "gateway", "core-certificate-of-another-host")
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from dead_answers import DEAD, Say, after_first_contact, always, checks, close, reset, serving

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.kit.ports import free_ports
+from gateproof.conformance.wire.ports import free_ports
 
 PROGRAM = str(Path(__file__).with_name("half_service.py"))
 WHOLE = "GATEPROOF_WHOLE" in os.environ

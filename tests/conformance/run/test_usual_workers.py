@@ -1,4 +1,4 @@
-"""How many trials run at a time follows from the processors and the memory, a container's own included."""
+"""How many workers there are follows from the processors and the memory, a container's own included."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.run.proof import workers
+from gateproof.conformance.run import usual_workers as workers
 
 
 @pytest.fixture
@@ -24,25 +24,35 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("role", "number"), [("gateway", 20), ("agent", 20), ("service", 48)])
 def test_waiting_trials_share_processors(machine: Path, role: str, number: int) -> None:
-    assert workers.usual_workers(role) == number
+    assert workers.workers_of_a_proof(role) == number
 
 
 def test_container_without_limits_changes_nothing(machine: Path) -> None:
     (machine / "cpu.max").write_text("max 100000\n")
     (machine / "memory.max").write_text("max\n")
     (machine / "memory.current").write_text("1000\n")
-    assert workers.usual_workers("gateway") == 20
+    assert workers.workers_of_a_proof("gateway") == 20
 
 
 def test_container_has_the_last_word(machine: Path) -> None:
     (machine / "cpu.max").write_text("150000 100000\n")
-    assert workers.usual_workers("gateway") == 7
+    assert workers.workers_of_a_proof("gateway") == 7
     (machine / "memory.max").write_text(f"{2 * 2**30}\n")
     (machine / "memory.current").write_text(f"{2**30}\n")
-    assert workers.usual_workers("gateway") == 2
+    assert workers.workers_of_a_proof("gateway") == 2
 
 
 def test_one_works_where_there_is_no_room(machine: Path) -> None:
     (machine / "memory.max").write_text("1000\n")
     (machine / "memory.current").write_text("1000\n")
-    assert workers.usual_workers("service") == 1
+    assert workers.workers_of_a_proof("service") == 1
+
+
+@pytest.mark.parametrize(("checks", "number"), [(1, 1), (99, 1), (100, 4), (1400, 4)])
+def test_run_of_many_checks_has_a_worker_for_each_processor(machine: Path, checks: int, number: int) -> None:
+    assert workers.workers_of_a_run(checks) == number
+
+
+def test_run_has_a_worker_where_the_container_has_half_a_processor(machine: Path) -> None:
+    (machine / "cpu.max").write_text("50000 100000\n")
+    assert workers.workers_of_a_run(1400) == 1

@@ -1,4 +1,4 @@
-"""The default number of parallel trials of a proof."""
+"""The default number of workers: of a run, and of a proof."""
 
 from __future__ import annotations
 
@@ -12,15 +12,26 @@ _A_PROCESSOR = {"gateway": 5, "service": 12, "agent": 5}
 # Memory of a worker with its processes, and the share of free memory that may be used.
 _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64
+# A run with fewer checks than these has one worker.
+_FEW, _MOST_OF_A_RUN = 100, 8
 # Where Linux shows the limits of a container.
 _CONTAINER = Path("/sys/fs/cgroup")
 
 
-def usual_workers(role: str) -> int:
+def workers_of_a_run(checks: int) -> int:
+    """One worker for each processor; one for few checks, which take less time than to start another."""
+    by_processors = round(_processors())
+    return 1 if checks < _FEW else max(1, min(by_processors, _by_memory(), _MOST_OF_A_RUN))
+
+
+def workers_of_a_proof(role: str) -> int:
     """The number of workers for the processors and the free memory of this machine."""
     by_processors = int(_A_PROCESSOR[role] * _processors())
-    by_memory = int(_SHARE * _free_mb() / _A_WORKER_MB)
-    return max(1, min(by_processors, by_memory, MOST))
+    return max(1, min(by_processors, _by_memory(), MOST))
+
+
+def _by_memory() -> int:
+    return int(min(_SHARE * _free_mb() / _A_WORKER_MB, MOST))
 
 
 def _processors() -> float:

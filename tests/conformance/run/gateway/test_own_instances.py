@@ -1,0 +1,74 @@
+"""With free ports in the target file, each worker starts a gateway of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateproof.conformance.cli import main
+
+# Notes where it listens, and becomes the reference, or a gateway that ends by itself.
+PROGRAM = """
+import os, sys
+with open("started", "a") as file:
+    file.write(sys.argv[sys.argv.index("--base-url") + 1] + "\\n")
+if open("started").read().count("\\n") > int(os.environ.get("GOOD", "9")):
+    os.execv(sys.executable, [sys.executable, "-c", "import os, time, subprocess, sys;"
+        "child = subprocess.Popen([sys.executable, '-m', 'gateproof.reference.gateway', *sys.argv[1:]]);"
+        "time.sleep(8); child.kill(); child.wait(); os._exit(7)", *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, "-m", "gateproof.reference.gateway", *sys.argv[1:]])
+"""
+TARGET = """
+[target]
+role = "gateway"
+name = "many"
+base_url = "http://127.0.0.1:{port}"
+core_url = "http://127.0.0.1:{port:core}"
+[launch]
+command = COMMAND
+[control]
+url = "http://127.0.0.1:{port:control}/control"
+"""
+ADDRESSES = ("--base-url", "http://127.0.0.1:{port}", "--core-url", "http://127.0.0.1:{port:core}")
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    (tmp_path / "gateway.py").write_text(PROGRAM)
+    control = ("--control-url", "http://127.0.0.1:{port:control}/control")
+    command = [sys.executable, "gateway.py", *ADDRESSES, *control]
+    (tmp_path / "target.toml").write_text(TARGET.replace("COMMAND", json.dumps(command)))
+    return tmp_path / "target.toml"
+
+
+def report(target: Path, *options: str) -> dict[str, Any]:
+    out = target.parent / "out"
+    main(["run", "--target", str(target), "--workers", "2", "--quiet", "--out", str(out), *options])
+    read: dict[str, Any] = json.loads((out / "report.json").read_text())
+    return read
+
+
+def test_each_worker_has_a_gateway_of_its_own(target: Path) -> None:
+    found = report(target, "--only", "KEYS-0[24]", "--only", "CODE-03", "--only", "SECRET-05")
+
+    started = (target.parent / "started").read_text().split()
+    assert len(started) == len(set(started)) == 2
+    assert found["verdict"] == "conformant"
+    checks = [check["id"] for rule in found["rules"] for check in rule["checks"]]
+    looking_back = "SECRET-05/tokens_of_other_checks_are_not_in_the_logs"
+    assert checks.count(looking_back) == 2, "each log is searched"
+
+
+def test_gateway_that_ends_is_told_apart_from_the_others(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GOOD", "1")
+    found = report(target, "--only", "CODE-*", "--only", "ROBUST-01")
+
+    assert found["verdict"] == "not-conformant"
+    failed = [check for rule in found["rules"] for check in rule["checks"] if check["verdict"] == "failed"]
+    assert any("the target ended by itself: exit code 7" in check["message"] for check in failed)
