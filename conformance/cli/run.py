@@ -202,10 +202,17 @@ def _run(
         if str(result.run["cut_short"]).startswith(STOPPED_BY):
             whole = shlex.join(_words(arguments, options.seed, whole=True))
             shown.say(f"next: {whole} runs it again; what was seen until then is in the report")
-        elif result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None:
+        elif result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None and _lacks(result):
             again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
             shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code
+
+
+def _lacks(result: RunResult) -> bool:
+    """True if something could not be tested; not if the selected rules are just none that decide."""
+    from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
+
+    return any(rule.verdict in {Verdict.NOT_TESTABLE, Verdict.ERROR} for rule in result.rules)
 
 
 def _named(paths: Iterable[Path]) -> str:

@@ -22,6 +22,8 @@ TIMEOUT_S = 30.0
 LONGEST_ANSWER = 1024 * 1024
 # The log since the last call may cover a run of thousands of requests.
 LONGEST_LOG = 64 * 1024 * 1024
+# Members of an error answer that say what went wrong.
+_EXPLAINING = ("error_description", "message", "detail", "error", "reason")
 _UNSUPPORTED_EXIT = 64
 _REFUSED_EXIT = 65
 
@@ -117,7 +119,7 @@ class HttpControl:
         if answer.status_code in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status_code != 200:
-            raise ControlFailed(action, what)
+            raise ControlFailed(action, what + _said(bytes(body)))
         return _json_object(action, bytes(body), what)
 
 
@@ -145,7 +147,7 @@ class CommandControl:
         if done.exit_code == _REFUSED_EXIT:
             raise Refused(action, _why(_json_object(action, done.stdout, what)))
         if done.exit_code != 0:
-            raise ControlFailed(action, what)
+            raise ControlFailed(action, what + _said(done.stdout))
         return _json_object(action, done.stdout, what)
 
 
@@ -156,6 +158,17 @@ def _longest(action: str) -> int:
 def _why(answer: dict[str, Any]) -> str:
     why = answer.get("refused")
     return why[:200] if isinstance(why, str) and why else "no reason given"
+
+
+def _said(body: bytes) -> str:
+    """What the answer of a failed action says of the failure; only the members that are meant for that."""
+    try:
+        answer = json.loads(body.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return ""
+    members = answer if isinstance(answer, dict) else {}
+    found = next((text for key in _EXPLAINING if isinstance(text := members.get(key), str) and text), "")
+    return f": {found[:200]!r}" if found else ""
 
 
 def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:

@@ -31,6 +31,7 @@ ANSWERS: dict[str, tuple[int, bytes]] = {
     "rotate_keys": (501, b"whatever"),
     "refusing": (422, b'{"refused": "one merchant is enough"}'),
     "advance_clock": (500, b"s3cret trace"),
+    "withhold_redemption_scope": (500, b'{"message": "no such client", "trace": "hidden-s3cret"}'),
     "logs": (200, b"[]"),
     "approve_agent": (200, b"<html>"),
     "revoke_proxy_client": (302, b""),
@@ -117,6 +118,7 @@ def test_422_means_that_these_arguments_are_refused(over_http):
     ("action", "what"),
     [
         ("advance_clock", "status 500, application/json, 12 bytes"),
+        ("withhold_redemption_scope", "bytes: 'no such client'"),
         ("logs", "not one JSON object"),
         ("approve_agent", "not JSON"),
         ("revoke_proxy_client", "status 302"),
