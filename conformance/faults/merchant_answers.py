@@ -157,6 +157,13 @@ ODD_TOKENS: Final = _by_name(
     _fault(
         "lifetime-negative", "odd_lifetime", "answers with a negative expires_in", _ODD, lifetime="negative"
     ),
+    _fault(
+        "lifetime-beyond-all-calendars",
+        "odd_lifetime",
+        "answers with expires_in 10^18",
+        _ODD,
+        lifetime="endless",
+    ),
     _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
 )
 ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})

@@ -98,7 +98,7 @@ async def header_injection(call: Call) -> Response:
 @outcome(required="lifetime")
 async def odd_lifetime(call: Call) -> Response:
     """The grant is carried out; expires_in is missing or has an unusual value."""
-    odd: dict[str, Any] = {"zero": 0, "text": "3600", "negative": -60}
+    odd: dict[str, Any] = {"zero": 0, "text": "3600", "negative": -60, "endless": 10**18}
 
     def change(members: dict[str, Any]) -> dict[str, Any]:
         changed = {"expires_in": odd[call.answer.lifetime]} if call.answer.lifetime in odd else {}

@@ -10,7 +10,7 @@ from typing import Any
 TEN_YEARS_S = 10 * 365 * 24 * 3600
 LONGEST_WAIT_S = 600
 # Ways to change expires_in.
-LIFETIMES = ("missing", "zero", "text", "negative")
+LIFETIMES = ("missing", "zero", "text", "negative", "endless")
 # Other names of outcomes, for `provisioning` and `refresh` only.
 STANDING_WORDS = {"accept": "ok"}
 # What becomes of a user who types the right password; or "error=" with the code of an error.

@@ -31,6 +31,22 @@ def never_came_about(answer: MerchantAnswer) -> bool:
     return answer.trouble in {"connection", "tls"}
 
 
+def for_as_long_as_told(entry: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    lifetime = (answer.document or {}).get("expires_in")
+    return replace(entry, expires_at=now + lifetime) if isinstance(lifetime, int) and lifetime > 0 else entry
+
+
+def refreshed_for_as_long_as_told(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return for_as_long_as_told(vault.refreshed_entry(old, answer, now), answer, now)
+
+
+def kept_for_as_long_as_told(
+    old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+) -> VaultEntry | None:
+    entry = vault.entry_after_provisioning(old, verdict, answer, now)
+    return for_as_long_as_told(entry, answer, now) if entry is not None and verdict == "accepted" else entry
+
+
 class Insisting:
     """Asks a merchant again, at once and many times, for as long as this is what comes of it."""
 
@@ -239,6 +255,12 @@ DEFECTS = (
         "error-shows-the-vault (SECRET-06 SECRET-01): While the merchant is in trouble, the error holds the "
         "refresh token in base64.",
         vault_at_work=ShowsTheEntry,
+    ),
+    defect(
+        "any-lifetime-believed (ROBUST-02 VAULT-06 ROBUST-04): Whatever the merchant gives as expires_in is "
+        "added to the time, and no calendar has the date.",
+        refreshed_entry=refreshed_for_as_long_as_told,
+        entry_after_provisioning=kept_for_as_long_as_told,
     ),
     defect(
         "merchant-error-relayed (SECRET-06 SECRET-01 SECRET-02): The error that a backend gets quotes what "

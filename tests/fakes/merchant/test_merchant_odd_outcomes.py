@@ -110,7 +110,8 @@ def answer_of(world: Any, outcome: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("lifetime", "told"), [("missing", None), ("zero", 0), ("text", "3600"), ("negative", -60)]
+    ("lifetime", "told"),
+    [("missing", None), ("zero", 0), ("text", "3600"), ("negative", -60), ("endless", 10**18)],
 )
 def test_lifetimes_are_told_oddly(world: Any, lifetime: str, told: Any) -> None:
     answer = answer_of(world, {"outcome": "odd_lifetime", "lifetime": lifetime})
