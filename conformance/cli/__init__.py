@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from gateproof import __version__
 from gateproof.conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.reports.variables import SIGN_KEY
 
 COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command not in SIGNING:
         os.environ.pop(SIGN_KEY, None)
     try:
-        return int(handler(options))
+        with terminated_as_interrupted():
+            return int(handler(options))
     except BrokenPipeError:
         # The reader closed the pipe. Avoid a second error message at exit.
         sys.stderr.close()
@@ -43,8 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"gateproof: {broken}", file=sys.stderr)
         return NO_VERDICT
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+        print(f"gateproof: stopped by {what_stopped()}", file=sys.stderr)
+        return NO_VERDICT
+    except Exception as broken:  # noqa: BLE001 - exit code 1 would be a verdict
+        from gateproof.conformance.run.drive.where import where  # noqa: PLC0415 - of use only here
+
+        # The text of an exception may contain secrets.
+        print(f"gateproof: gateproof itself broke, which is no verdict: {where(broken)}", file=sys.stderr)
+        return NO_VERDICT
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -166,8 +166,9 @@ def _said(body: bytes) -> str:
         answer = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return ""
-    members = answer if isinstance(answer, dict) else {}
-    found = next((text for key in _EXPLAINING if isinstance(text := members.get(key), str) and text), "")
+    members: dict[str, Any] = answer if isinstance(answer, dict) else {}
+    said = [members.get(key) for key in _EXPLAINING]
+    found = next((text for text in said if isinstance(text, str) and text), "")
     return f": {found[:200]!r}" if found else ""
 
 

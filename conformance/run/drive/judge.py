@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.check import Check
@@ -36,15 +34,12 @@ from gateproof.conformance.wire.client import RateLimited, TargetSilent
 from gateproof.conformance.wire.connections import Unsendable
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.rate_limit import TooManyAtOnce
-from gateproof.package import ROOT
 from gateproof.reports import redacted_parts
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.failed_steps import unmet
 from gateproof.reports.redaction import Redactor
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
-_PACKAGE = ROOT / "conformance"
-_IN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNDECIDED_BY: dict[type[BaseException], Reason] = {
     NoOverlap: Reason.NO_OVERLAP,
     TimesUnclear: Reason.TIMES_UNCLEAR,
@@ -195,7 +190,7 @@ def _meaning(
         case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed():
             return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
         case _:
-            return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {_where(error)}"}, True
+            return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {where(error)}"}, True
 
 
 def _precondition(error: Unmet, target: Target) -> tuple[Reason, dict[str, str]]:
@@ -236,15 +231,3 @@ def _said(error: Broken, target: Target) -> str:
     question = doubt(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"
     return f"{said}; {question}" if question else said
-
-
-def _where(error: BaseException) -> str:
-    """An exception's type and traceback positions, without its text, which may contain secrets."""
-    frames = [
-        f"{Path(frame.filename).relative_to(_PACKAGE)}:{frame.lineno}"
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).is_relative_to(_PACKAGE)
-    ]
-    # A long name in one piece looks like a credential and would be redacted.
-    name = _IN_A_NAME.sub(" ", type(error).__name__)
-    return f"{name} at {' > '.join(frames[-4:]) or 'an unknown place'}"

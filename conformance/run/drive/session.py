@@ -23,6 +23,7 @@ from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
+from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.run.prepare.agent import prepare_agent
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
 from gateproof.conformance.run.prepare.service import prepare_service
@@ -79,6 +80,10 @@ def carry_out(
             if not writer.whole:
                 raise
             cut_short = f"{STOPPED_BY} {what_stopped()}"
+        except Exception as broken:
+            if not writer.whole:
+                raise
+            cut_short = f"the harness broke: {where(broken)}"
         if not cut_short and (missing := writer.missing()):
             cut_short = f"{many(missing, 'planned check')} never ran"
         took_s = round(time.monotonic() - run.clock, 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -23,6 +24,9 @@ def what_stopped() -> str:
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         remember(number)
