@@ -167,9 +167,8 @@ def _said(body: bytes) -> str:
     except (ValueError, RecursionError):
         return ""
     members: dict[str, Any] = answer if isinstance(answer, dict) else {}
-    said = [members.get(key) for key in _EXPLAINING]
-    found = next((text for text in said if isinstance(text, str) and text), "")
-    return f": {found[:200]!r}" if found else ""
+    said = [members[key] for key in _EXPLAINING if isinstance(members.get(key), str)]
+    return f": {said[0][:200]!r}" if said else ""
 
 
 def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:
