@@ -48,7 +48,10 @@ def another_agent(signed_in: World, alone: IsolatedUser) -> tuple[Attempt, Visit
     visit = signed_in.gateway.visit(attempt, wherever=True)
     merchant = origin(signed_in.merchant_api or "")
     if any(origin(exchange.request.url) == merchant for exchange in signed_in.seen()[seen:]):
-        raise LeftOut("the gateway asks its users to sign in again for every agent")
+        raise LeftOut(
+            "the gateway asks its users to sign in again for every agent, and so it needs the merchant: one "
+            "that keeps users signed in is tested here"
+        )
     return attempt, visit
 
 

@@ -9,6 +9,11 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, User
 
+SESSIONS_NOT_SEEN = (
+    "it was not seen that a user can be signed in in two browsers: a gateway that keeps users signed in, and "
+    "ends no session when another begins, is tested here"
+)
+
 
 def no_code(visit: Visit, what: str) -> None:
     """The visit ended in a way that can be judged, and gave no code."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.checks.gateway._visits import code_came, keeps_several_sessions
+from gateproof.conformance.checks.gateway._visits import SESSIONS_NOT_SEEN, code_came, keeps_several_sessions
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -18,10 +18,6 @@ from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 BROWSERS = 4
 # Number of authorizations under way when the approval is made.
 AMID = 3
-_ONE_SESSION = (
-    "it was not seen that a user can be signed in in two browsers: a gateway that keeps users signed in, and "
-    "ends no session when another begins, is tested here"
-)
 
 
 @check("AUTHZ-01", needs=["sign-in:browser"], rounds=4)
@@ -33,7 +29,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
     world.new_code()
     browsers = BROWSERS if keeps_several_sessions(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
-        raise LeftOut(f"there is one user, and {_ONE_SESSION}")
+        raise LeftOut(f"there is one user, and {SESSIONS_NOT_SEEN}")
     for _ in races.each():
         users = [world.users[number % len(world.users)] for number in range(browsers)]
         attempts = [world.attempt(world.agents.new(), user=user) for user in users]
@@ -56,7 +52,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     The merchant delays its answers until both have arrived, or for a moment.
     """
     if not keeps_several_sessions(world):
-        raise LeftOut(_ONE_SESSION)
+        raise LeftOut(SESSIONS_NOT_SEEN)
     for _ in races.each():
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
