@@ -90,6 +90,15 @@ QUERY_MISSES = {
     "other-path": "https://agent.example/other?tenant=1&place=a",
 }
 
+# A registered URI, and one that other systems take for the same: they let native applications change the port
+# (RFC 8252 section 7.3), or ignore how an escape is written.
+ALIKE = {
+    "port-on-loopback": ("https://127.0.0.1:8443/callback", "https://127.0.0.1:9443/callback"),
+    "port-on-ipv6-loopback": ("https://[::1]:8443/callback", "https://[::1]:9443/callback"),
+    "port-on-localhost": ("https://localhost:8443/callback", "https://localhost:9443/callback"),
+    "port-left-out-on-loopback": ("https://127.0.0.1:8443/callback", "https://127.0.0.1/callback"),
+    "case-of-an-escape": ("https://agent.example/call%2fback", "https://agent.example/call%2Fback"),
+}
 # What is registered beside https://agent.example/callback, and an address that it would match as a pattern.
 PATTERNS = {
     "any-path": ("https://agent.example/*", "https://agent.example/anything"),
@@ -113,6 +122,17 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
     world.new_code(agent=agent)
 
     _refused(world, agent, WITH_QUERY, case)
+
+
+@check("AUTHZ-06", cases=ALIKE)
+def uri_that_other_systems_take_for_the_same_gets_no_code(world: World, case: tuple[str, str]) -> None:
+    """Neither the port of a loopback address nor the case of an escape may differ."""
+    registered, other = case
+    world = world.in_one_browser()
+    agent = world.agents.new_if_accepted(registered)
+    world.new_code(agent=agent)
+
+    _refused(world, agent, registered, other)
 
 
 @check("AUTHZ-06")

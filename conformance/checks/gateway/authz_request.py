@@ -27,6 +27,12 @@ REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKC
 # Parameters that are left out of a request.
 MISSING = {name: (name,) for name in REQUIRED} | {"both-pkce-parameters": PKCE}
 # Parameters for which an empty value is wrong; the specification does not define an empty scope or state.
+PKCE = ("code_challenge", "code_challenge_method")
+# What a client of OpenID Connect sends.
+OPENID: Mapping[str, Mapping[str, str]] = {
+    "nonce": {"nonce": "gateproof-0123456789"},
+    "nonce-and-more": {"nonce": "gateproof-0123456789", "prompt": "consent", "response_mode": "query"},
+}
 EMPTY = {name: names for name, names in MISSING.items() if name not in ("scope", "state")}
 
 METHODS = {
@@ -103,6 +109,16 @@ def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> Non
 
     visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
     no_code(visit, f"authorization without {' and '.join(case)}")
+
+
+@check("AUTHZ-03", cases=OPENID)
+def request_of_openid_without_pkce_gives_no_code(world: World, case: Mapping[str, str]) -> None:
+    """Parameters of OpenID Connect do not replace those of PKCE."""
+    world, attempt = good(world)
+    others = {name: value for name, value in attempt.parameters.items() if name not in PKCE}
+
+    visit = world.gateway.visit(attempt, pairs=list({**others, **case}.items()), wherever=True)
+    no_code(visit, f"authorization with {' and '.join(case)}, and without PKCE")
 
 
 @check("AUTHZ-03", cases=EMPTY)

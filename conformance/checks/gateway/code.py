@@ -31,6 +31,8 @@ LATER_S = (6, 15, 30, 180, 540)
 OTHERS = 10
 # Longer than the codes of any gateway live, shorter than anything else that a check relies on.
 CODES_ARE_OVER_S = 24 * 3600
+# Ages at which a code may have just expired.
+JUST_OVER_S = (61, 121, 301, 601, 1801, 3601)
 # A declared lifetime up to this is waited for; the rest allows for clocks that differ.
 LONGEST_WAIT_S, LATE_S = 120.0, 1.5
 # How long after its declared end a code is certainly expired, if the clock can be moved.
@@ -136,6 +138,22 @@ def expired_code_is_refused(world: World) -> None:
         _wait_out(world)
 
     invalid_grant(world.gateway.exchange(authorization), "an expired code")
+
+
+@check("CODE-03", needs=["control:advance_clock"])
+def code_that_has_just_expired_is_refused(world: World) -> None:
+    """A code that has expired not long ago is refused with invalid_grant: a gateway may still know it."""
+    world = world.in_one_browser()
+    require(world.gateway.exchange(world.new_code())).status(200)
+    declared = world.code_lifetime_s
+    for age_s in JUST_OVER_S if declared is None else [declared + MOVED_LATE_S]:
+        authorization = world.new_code()
+        world.clock.advance(age_s)
+        answer = world.gateway.exchange(authorization)
+        if answer.status != 200:
+            invalid_grant(answer, f"a code of {age_s:g} s")
+            return
+    raise LeftOut("no code expires within an hour")
 
 
 @check("CODE-11")

@@ -38,6 +38,7 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "blank-before-the-secret": lambda own, secret: (own, f" {secret}"),
     "blank-behind-the-secret": lambda own, secret: (own, f"{secret} "),
     "blanks-around-the-secret": lambda own, secret: (own, f"  {secret}  "),
+    "colon-and-more-behind-the-secret": lambda own, secret: (own, f"{secret}:more"),
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),

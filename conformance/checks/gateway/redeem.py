@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_from
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.end_to_end import operator_service, run_flow
@@ -187,6 +188,36 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
     good = valid_tokens(world)
 
     answer = gateway.redeem(good.grant.id_token, good.proxy_token, good.indicator)
+
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-07")
+def id_token_of_a_refresh_gets_401(gateway: Gateway, world: World) -> None:
+    """The ID token that a refresh brings gets 401; the access token beside it is accepted."""
+    fresh, proxy_token = renewed(world), world.backend.proxy_token()
+    id_token = fresh.answer.member("id_token")
+    if not isinstance(id_token, str) or not id_token:
+        raise LeftOut("a refresh brings no ID token")
+    world.backend.require_redeemed(fresh, proxy_token)
+
+    hidden = gateway.keyring.secret("id_token", id_token)
+    answer = gateway.redeem(hidden, proxy_token, fresh.resource.indicator)
+
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-08")
+def refresh_does_not_bring_the_redemption_scope(gateway: Gateway, world: World) -> None:
+    """A token without ext_token:read gets none by a refresh."""
+    agent, proxy_token = world.agents.new(), world.backend.proxy_token()
+    world.backend.require_redeemed(world.grant(agent=agent), proxy_token)
+    console.withhold_redemption_scope(world, agent)
+    fresh = renewed_from(world, world.grant(agent=agent))
+
+    answer = gateway.redeem(fresh.access_token, proxy_token, fresh.resource.indicator)
 
     expect(answer).status(401)
     expect(answer).not_granted("the merchant token", "access_token")

@@ -6,11 +6,14 @@ from collections.abc import Collection
 
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization, still_good
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.secret import Secret
+
+LONG_LIFE_S = 36_000
 
 
 @check("REDEEM-01", needs=["resources:2"])
@@ -63,6 +66,22 @@ def token_under_a_new_key_redeems_too(world: World) -> None:
     proxy_token = world.backend.proxy_token()
 
     _redeems(world, world.grant(), proxy_token, not_yet=(401, 404))
+
+
+@check("REDEEM-01", needs=["merchant"], alone=True)
+def user_redeems_although_anothers_refresh_was_rejected(world: World) -> None:
+    """After the merchant has rejected one user's refresh token, another user still redeems there."""
+    rejected = isolated_user(world)
+    other = rejected.beside()
+    other.script(access_token_lifetime_s=LONG_LIFE_S)
+    grant, proxy_token = other.grant(), other.proxy_token()
+    world.backend.require_redeemed(grant, proxy_token)
+    needing_reauthorization(rejected, refresh="reject")
+
+    answer = world.backend.redeem_after_backoff(grant, proxy_token)
+
+    still_good(world, grant, answer)
+    expect(answer).status(200)
 
 
 def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:

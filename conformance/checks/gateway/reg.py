@@ -142,6 +142,25 @@ def registrations_give_different_clients(gateway: Gateway, world: World) -> None
 
 
 @check("REG-09")
+def installs_of_one_software_are_different_clients(gateway: Gateway, world: World) -> None:
+    """Registrations with the same `software_id` and version give different clients: each is an install."""
+    require(world.agents.accepted(gateway.register(world.agents.metadata()))).json_object()
+    software = {"software_id": world.unique(), "software_version": "1.0"}
+    answers = [gateway.register({**world.agents.metadata(), **software}) for _ in range(2)]
+    if any(answer.status in range(400, 500) for answer in answers):
+        raise LeftOut("the gateway refuses registrations with a software_id")
+
+    for name in ("client_id", "client_secret"):
+        one, two = (require.text(answer.member(name), name) for answer in answers)
+        expect.that(
+            one != two,
+            f"{name} of two registrations with the same software_id",
+            expected="two different ones",
+            got="the same",
+        )
+
+
+@check("REG-09")
 def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> None:
     """A registration that names another agent's client_id, or a secret, gets neither of them."""
     world = world.in_one_browser()

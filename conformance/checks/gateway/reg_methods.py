@@ -26,6 +26,7 @@ METHODS: Mapping[str, Change] = {
     "none-in-upper-case": _method("NONE"),
     "unknown": _method("gateproof_unknown"),
     "empty": _method(""),
+    "null": lambda metadata: metadata | {"token_endpoint_auth_method": None},
     "left-out": lambda metadata: {
         name: value for name, value in metadata.items() if name != "token_endpoint_auth_method"
     },

@@ -45,6 +45,18 @@ def new_authorization_in_the_same_browser_mends_it(world: World, case: dict[str,
 
 
 @check("VAULT-04", alone=True)
+def authorization_of_another_agent_mends_it(world: World) -> None:
+    """After a 410 it is enough that the user authorizes any agent: the cache knows no agents."""
+    alone = isolated_user(world)
+    proxy_token, _, _ = needing_reauthorization(alone, world.agents.new(), **LOST["refresh-rejected"])
+    alone.script()
+    with rule_requires():
+        renewed = alone.grant(world.agents.new())
+
+    _works(alone, world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410)))
+
+
+@check("VAULT-04", alone=True)
 def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
     """If the old token's refresh is rejected after the user has authorized again, redemption works.
 
