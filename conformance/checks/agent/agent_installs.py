@@ -83,11 +83,12 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     runs = in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
+    later = runs[1].what if len(runs) == 2 else many(len(runs) - 1, "later run")
     if len(calls) > 1 and len(runs[0].calls(Endpoint.REGISTRATION)) == 1:
         not_cut_off(runs[0])
     expect.that(
         len(calls) == 1,
-        f"registrations of {runs[0].what} and of {many(len(runs) - 1, 'later run')}",
+        f"registrations of {runs[0].what} and of {later}",
         expected="1",
         got=str(len(calls)),
         exchange=calls[-1].exchange(),
