@@ -128,7 +128,6 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
 def uri_that_other_systems_take_for_the_same_gets_no_code(world: World, case: tuple[str, str]) -> None:
     """Neither the port of a loopback address nor the case of an escape may differ."""
     registered, other = case
-    world = world.in_one_browser()
     agent = world.agents.new_if_accepted(registered)
     world.new_code(agent=agent)
 
