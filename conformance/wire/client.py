@@ -176,7 +176,7 @@ class Wire:
     ) -> tuple[Exchange, ...]:
         """Sends requests in a row over one connection; records which got no answer because of a close.
 
-        They are written in pieces of `piece` octets or at once; `wrote` is called after each. Requests that
+        They are written in pieces of `piece` octets or at once; `wrote` is called for each. Requests that
         are answered with a rate limit are sent again one by one.
         """
         place = self._place(requests[0].url)

@@ -58,7 +58,8 @@ def answers_in_a_row(
 ) -> list[Answer]:
     """The answers to requests sent without waiting; a close or a timeout ends the list early.
 
-    Pieces are sent separately, so that they do not share a segment or TLS record; `wrote` gets each length.
+    Pieces are sent separately, so that they do not share a segment or TLS record; `wrote` gets the length of
+    each as it is sent.
     """
     found: list[Answer] = []
     with ExitStack() as stack, suppress(OSError, http.client.HTTPException, ValueError):
@@ -115,8 +116,9 @@ def _send(duplex: DuplexConnection, pieces: Sequence[bytes], wrote: Callable[[in
         for number, piece in enumerate(pieces):
             if number:
                 time.sleep(_BETWEEN_S)
-            duplex.sendall(piece)
+            # Before: a server that answers at the head may close while the first piece is being sent.
             wrote(len(piece))
+            duplex.sendall(piece)
 
 
 def _shut_down(line: socket.socket) -> None:
