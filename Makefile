@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets docs lock extras intercept mcp-sdk mcp-agents services readers chromium browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets docs lock extras intercept mcp-sdk mcp-agents written-afresh services readers chromium browser clean
 
 ARGS ?=
 # A good part of a test's time is waiting.
@@ -86,6 +86,11 @@ services: ## services made with FastAPI, the official MCP SDK and Node, every ru
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 \
 		--numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/service/test_service_targets.py $(ARGS)
+
+written-afresh: ## two gateways, a service and an agent that others wrote from the specification, every rule of them
+	@$(install) .venv run
+	@$(install) .venv-intercept intercept
+	@$(PY) tests/interop/written_afresh/trial.py $(ARGS)
 
 mcp-agents: ## the MCP SDKs' clients put to the test as agents, see docs/mcp-agents.md
 	@$(install) .venv dev

@@ -1,0 +1,1 @@
+"""An agent authorization gateway: tokens for agents, a vault for merchant tokens."""

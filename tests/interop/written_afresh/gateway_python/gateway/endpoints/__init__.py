@@ -1,0 +1,1 @@
+"""HTTP in and out; what happens in between is in the modules above."""
