@@ -77,6 +77,15 @@ def one_of_several_redirect_uris_is_the_one_asked_for(gateway: Gateway, world: W
     _came_back(visit, asked_for)
 
 
+@check("AUTHZ-01")
+def each_of_many_redirect_uris_works(gateway: Gateway, world: World) -> None:
+    """An agent that registered nine redirect URIs is sent to the sixth and to the last of them."""
+    uris = [f"https://agent.example/callback-{number}" for number in range(1, 10)]
+    agent = world.agents.new_if_accepted(*uris)
+    for asked_for in (uris[5], uris[-1]):
+        _came_back(gateway.visit(world.attempt(agent, redirect_uri=asked_for)), asked_for)
+
+
 @check("AUTHZ-02", cases=STATES)
 def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> None:
     """`state` comes back exactly as sent, with any printable characters in it.

@@ -136,6 +136,31 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
     expect(answer).status(401)
 
 
+@check("REDEEM-05")
+def proxy_token_in_the_name_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
+    """A Proxy token that one client requests in the name of another Project's client gets 401 there.
+
+    The request may be refused instead. Both clients get tokens that redeem in their own Projects.
+    """
+    home, another = world.projects.home(), world.projects.another()
+    for project in (home, another):
+        grant = world.grant(resource=project.resource)
+        world.backend.require_redeemed(grant, world.backend.proxy_token(project))
+    form = (("grant_type", "client_credentials"), ("client_id", another.proxy_client.id))
+    asked = gateway.token_request(form, gateway.basic(home.proxy_client))
+    if asked.status != 200:
+        require(asked).refused()
+        expect(asked).not_granted("a Proxy token", "access_token")
+        return
+
+    token = require.text(asked.member("access_token"), "access_token of the Proxy token request")
+    proxy_token = gateway.keyring.secret("proxy_token", token)
+    answer = gateway.redeem(grant.access_token, proxy_token, another.resource.indicator)
+
+    expect(answer).status(401)
+    expect(answer).not_granted("the merchant token", "access_token")
+
+
 @check("REDEEM-05", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -> None:
     """A Proxy token of another Project gets 401, although that Project has a Resource of the same indicator.

@@ -77,30 +77,20 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
     audience = [each or gateway.setup.indicator for each in case]
     token = world.unseen_token(USER, aud=audience)
     service.serve(token)
-    calls = _asked(world, mark, Endpoint.REDEMPTION, gateway.addresses.redemption_endpoint)
-    require.that(bool(calls), "journal of the gateway", expected="a redemption", got="none")
-    known = {each.value for each in gateway.proxy_tokens}
-    for call in calls:
-        kind = (call.header("content-type") or "").partition(";")[0].strip().lower()
-        body = call.json()
-        expect.equal(call.method, "POST", "method of the redemption")
-        expect.equal(kind, "application/json", "Content-Type of the redemption")
-        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
-        expect.that(
-            scheme.lower() == "bearer" and bearer == token,
-            "Authorization of the redemption",
-            expected="Bearer and the token that the agent sent",
-            got="something else" if bearer else "no such header",
-        )
-        given = call.headers_named("x-proxy-token")
-        expect.that(
-            len(given) == 1 and given[0] in known,
-            "X-Proxy-Token",
-            expected="a Proxy token, bare",
-            got="something else" if given else "no such header",
-        )
-        resource = body.get("resource") if isinstance(body, dict) else None
-        expect.equal(resource, gateway.setup.indicator, "resource of the redemption")
+    _have_their_exact_form(world, mark, token)
+
+
+@check("BACK-04")
+def redemption_after_a_refusal_has_the_same_form(service: Service, world: ServiceWorld) -> None:
+    """If the first redemption of a call is answered with 401, a second one is written like any other."""
+    gateway = world.gateway
+    service.serve(world.unseen_token(USER))
+    mark, token = gateway.journal.mark(), world.unseen_token(USER)
+    gateway.script.tape(Endpoint.REDEMPTION, [Answer(status=401)])
+    service.serve_once(token)
+    gateway.script.clear()
+
+    _have_their_exact_form(world, mark, token)
 
 
 @check("BACK-05")
@@ -160,6 +150,35 @@ def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWo
 
     found = _others(_at_the_merchant(world, mark), world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
+
+
+def _have_their_exact_form(world: ServiceWorld, mark: int, token: str) -> None:
+    """All redemptions since then, for this token of the agent; there is one at least."""
+    gateway = world.gateway
+    calls = _asked(world, mark, Endpoint.REDEMPTION, gateway.addresses.redemption_endpoint)
+    require.that(bool(calls), "journal of the gateway", expected="a redemption", got="none")
+    known = {each.value for each in gateway.proxy_tokens}
+    for call in calls:
+        kind = (call.header("content-type") or "").partition(";")[0].strip().lower()
+        body = call.json()
+        expect.equal(call.method, "POST", "method of the redemption")
+        expect.equal(kind, "application/json", "Content-Type of the redemption")
+        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
+        expect.that(
+            scheme.lower() == "bearer" and bearer == token,
+            "Authorization of the redemption",
+            expected="Bearer and the token that the agent sent",
+            got="something else" if bearer else "no such header",
+        )
+        given = call.headers_named("x-proxy-token")
+        expect.that(
+            len(given) == 1 and given[0] in known,
+            "X-Proxy-Token",
+            expected="a Proxy token, bare",
+            got="something else" if given else "no such header",
+        )
+        resource = body.get("resource") if isinstance(body, dict) else None
+        expect.equal(resource, gateway.setup.indicator, "resource of the redemption")
 
 
 def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list[Call]:

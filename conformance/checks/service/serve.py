@@ -29,12 +29,30 @@ def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, ca
     _brings_orders_each_time(service, world, world.gateway.access_token(case), case)
 
 
+# What the gateway may say of an agent, whose inner structure the specification leaves open.
+AGENTS: dict[str, dict[str, Any]] = {
+    "name-in-another-script": {"name": "\N{CYRILLIC CAPITAL LETTER A}гент \N{ROBOT FACE}"},
+    "many-verifications": {"verifications": [{"kind": "domain", "number": number} for number in range(60)]},
+}
+
+
+@check("SERVE-01", cases=AGENTS)
+def good_token_of_any_agent_is_served(service: Service, world: ServiceWorld, case: Mapping[str, Any]) -> None:
+    """A good token is accepted whatever the name of the agent, and however much is said of it."""
+    gateway, user = world.gateway, USERS[0]
+    ext = gateway.claims(user)["ext"]
+    token = gateway.access_token(user, ext={**ext, "agent": {**ext["agent"], **case}})
+
+    _brings_orders_each_time(service, world, token, user)
+
+
 FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
     "unknown-claims": lambda _: {"x-new": {"deep": [1, 2]}, "act": {"sub": "agent_1"}},
     "two-audiences": lambda own: {"aud": ["https://other.example", own]},
     "two-audiences-its-own-first": lambda own: {"aud": [own, "https://other.example"]},
     "three-audiences": lambda own: {"aud": ["https://other.example", own, "https://more.example"]},
     "not-long-to-live": lambda _: {"exp": int(time.time()) + 30},
+    "long-to-live": lambda _: {"exp": int(time.time()) + 12 * 3600},
 }
 
 

@@ -16,7 +16,8 @@ from gateproof.reference.gateway.policy.code_exchange import AgentFacts, CodeFac
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from gateproof.reference.gateway.policy.registration import NewAgent, RegistrationFacts, new_agent
 from gateproof.reference.gateway.policy.token_claims import TokenFacts
-from gateproof.reference.gateway.records import Agent, Grant, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.records import Agent, Grant, ProxyToken, Resource, VaultEntry, VaultKey
+from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
 from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import JsonObject, Refusal
@@ -129,6 +130,30 @@ def scope_again_at_a_refresh(facts: TokenFacts) -> JsonObject:
     return {**claims, "scope": " ".join(dict.fromkeys((*str(claims["scope"]).split(), REDEMPTION_SCOPE)))}
 
 
+def for_the_client_of_the_form() -> dict[str, Any]:
+    """Basic says who asks, and the form says for whom."""
+    named = ""
+
+    def credentials(facts: TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
+        nonlocal named
+        named = facts.value("client_id")
+        return proxy.proxy_credentials(facts)
+
+    def kept(store: Store, token: str, record: ProxyToken, now: float) -> None:
+        other = store.proxy_clients.get(named)
+        if other is not None:
+            record = replace(record, client_id=other.id, project_id=other.project_id)
+        proxy.keep_proxy_token(store, token, record, now)
+
+    return {"proxy_credentials": credentials, "keep_proxy_token": kept}
+
+
+def one_of_the_first_five(facts: AuthorizationFacts) -> Refusal | None:
+    agent = facts.agent
+    few = replace(agent, redirect_uris=agent.redirect_uris[:5]) if agent is not None else None
+    return authorization.redirect_uri_is_registered(replace(facts, agent=few))
+
+
 class MendedByItsOwnAgent(Vault):
     """What a rejection took from a user comes back with the agent for which it had come alone."""
 
@@ -167,6 +192,17 @@ class ClosedByARejection(Vault):
 
 
 DEFECTS = (
+    defect(
+        "proxy-token-for-the-client-of-the-form (REDEEM-05): A Proxy token is for the client that the form "
+        "names, whoever asks for it.",
+        **for_the_client_of_the_form(),
+    ),
+    defect(
+        "sixth-redirect-uri-forgotten (AUTHZ-01): Of an agent's redirect URIs only the first five count.",
+        page_checks=instead(
+            authorization.PAGE_CHECKS, authorization.redirect_uri_is_registered, one_of_the_first_five
+        ),
+    ),
     defect(
         "proxy-secret-up-to-a-colon (PROXY-03): Of a Basic pair what stands between the first two colons "
         "is the secret.",

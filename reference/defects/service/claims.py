@@ -95,6 +95,16 @@ def with_a_tidy_path(url: Any) -> str:
     return parts._replace(path=plain).geturl()
 
 
+def of_an_agent(wrong: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Something is asked of what the token says of the agent."""
+
+    def check(facts: ClaimFacts) -> bool:
+        agent = facts.claims.get("ext", {}).get("agent", {})
+        return AUDIENCE(facts) and not wrong(agent)
+
+    return checks(AUDIENCE, check)
+
+
 DEFECTS = (
     defect(
         "issuer-unread (CHAL-05): The issuer is not looked at.", claim_checks=without(CLAIM_CHECKS, ISSUER)
@@ -264,4 +274,16 @@ DEFECTS = (
         **looked_at_once(),
     ),
     defect("id-token-taken (CHAL-08): A token with a nonce is taken for any audience.", **id_tokens_too()),
+    defect(
+        "tokens-of-an-hour-at-most (SERVE-01): A token that lives for longer than an hour is refused.",
+        **expiring(lambda end, facts: end is not None and facts.now < end < facts.now + 3660),
+    ),
+    defect(
+        "agents-with-names-in-ascii (SERVE-01): An agent whose name is not ASCII is refused.",
+        **of_an_agent(lambda agent: not str(agent.get("name", "")).isascii()),
+    ),
+    defect(
+        "agents-with-few-verifications (SERVE-01): An agent of which much is said is refused.",
+        **of_an_agent(lambda agent: len(str(agent)) > 2048),
+    ),
 )

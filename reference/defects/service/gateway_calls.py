@@ -64,6 +64,25 @@ def redeeming(change: Callable[[CallFacts, Outgoing], Outgoing]) -> dict[str, An
     return {"redemption_request": lambda facts: change(facts, redemption.redemption_request(facts))}
 
 
+def at_the_second_try(change: Callable[[Outgoing], Outgoing]) -> dict[str, Any]:
+    """Only what is sent again for the same token of the agent is changed."""
+    sent = set[str]()
+
+    def request(facts: CallFacts) -> Outgoing:
+        asked = redemption.redemption_request(facts)
+        again = asked.headers["authorization"] in sent
+        sent.add(asked.headers["authorization"])
+        return change(asked) if again else asked
+
+    return {"redemption_request": request}
+
+
+def with_a_prefix(asked: Outgoing) -> Outgoing:
+    return replace(
+        asked, headers={**asked.headers, "x-proxy-token": f"Bearer {asked.headers['x-proxy-token']}"}
+    )
+
+
 def resource(said: Callable[[CallFacts], Any]) -> dict[str, Any]:
     """Another resource is sent."""
     return redeeming(lambda facts, asked: replace(asked, body=json.dumps({"resource": said(facts)}).encode()))
@@ -133,6 +152,11 @@ DEFECTS = (
         "proxy-token-with-a-prefix (BACK-04 SERVE-01): X-Proxy-Token has the word Bearer before the Proxy "
         "token.",
         **headed(x_proxy_token=lambda facts: f"Bearer {facts.proxy_token}"),
+    ),
+    defect(
+        "prefix-at-the-second-try (BACK-04 BACK-03 SERVE-01): Where a redemption is refused, X-Proxy-Token "
+        "has the word Bearer before the Proxy token at the second try.",
+        **at_the_second_try(with_a_prefix),
     ),
     defect(
         "tokens-swapped (BACK-04 SERVE-01): The Proxy token goes as Bearer, and the user's token into "
