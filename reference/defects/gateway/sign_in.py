@@ -214,8 +214,8 @@ ACTS = (
         consent=approved_if(lambda facts: "approve" in facts.answers.values()),
     ),
     defect(
-        "last-user-signed-in-everywhere (AUTHZ-17 AUTHZ-16 AUTHZ-19 AUTHZ-20 CLAIM-03 REDEEM-12 VAULT-09): A "
-        "browser that nobody knows is that of the user who signed in last, and nobody is asked.",
+        "last-user-signed-in-everywhere (AUTHZ-17 AUTHZ-16 AUTHZ-19 AUTHZ-20 CLAIM-03 REDEEM-01 REDEEM-12 "
+        "VAULT-09): A browser that nobody knows is that of the user who signed in last, and nobody is asked.",
         remembered=last_person(),
         consent=approved_if(lambda facts: facts.was_signed_in),
     ),
