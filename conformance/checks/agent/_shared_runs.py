@@ -12,6 +12,7 @@ from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
+from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
@@ -76,8 +77,10 @@ class Expiry:
             desk.lifetime_s, desk.leeway_s = _SHORT_LIFE_S, _LEEWAY_S
 
     def end_access_tokens(self, desk: AgentEndpoints) -> None:
+        """Tokens from now on live as usual: a slow agent may look at the clock before it uses a fresh one."""
         if self.by_the_clock:
             time.sleep(max(0.0, desk.all_expired_at() - time.time()))
+            desk.lifetime_s = ACCESS_TOKEN_S
         else:
             desk.end_access_tokens()
 

@@ -181,7 +181,8 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
     expiry.begin(desk)
     _gets_tokens(install, expiry, "a run that gets tokens")
     desk.rotates_refresh_tokens = False
-    for which in ("the access token", "the next access token"):
+    # By the clock there is one expiry: the token that replaces an expired one lives as usual.
+    for which in ("the access token", "the next access token")[: 1 if expiry.by_the_clock else 2]:
         expiry.end_access_tokens(desk)
         what = f"a run in which {which} has expired, and a refresh brings an access token alone"
         run = ended(install.launch(what))
