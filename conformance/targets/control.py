@@ -24,6 +24,8 @@ LONGEST_ANSWER = 1024 * 1024
 LONGEST_LOG = 64 * 1024 * 1024
 # Members of an error answer that say what went wrong.
 _EXPLAINING = ("error_description", "message", "detail", "error", "reason")
+# A shorter word is no secret; these marks may stand around one.
+_LIKE_A_SECRET, _MARKS = 8, "\"'`.,:;()[]<>"
 _UNSUPPORTED_EXIT = 64
 _REFUSED_EXIT = 65
 
@@ -79,6 +81,7 @@ class HttpControl:
 
     def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
         self._url = url
+        self._token = token
         headers = {"User-Agent": "gateproof", "Accept": "application/json", "Accept-Encoding": "identity"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token.reveal()}"
@@ -119,7 +122,8 @@ class HttpControl:
         if answer.status_code in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status_code != 200:
-            raise ControlFailed(action, what + _said(bytes(body)))
+            sent = [json.dumps(arguments), self._token.reveal() if self._token is not None else ""]
+            raise ControlFailed(action, what + _said(bytes(body), sent))
         return _json_object(action, bytes(body), what)
 
 
@@ -147,7 +151,7 @@ class CommandControl:
         if done.exit_code == _REFUSED_EXIT:
             raise Refused(action, _why(_json_object(action, done.stdout, what)))
         if done.exit_code != 0:
-            raise ControlFailed(action, what + _said(done.stdout))
+            raise ControlFailed(action, what + _said(done.stdout, [json.dumps(arguments)]))
         return _json_object(action, done.stdout, what)
 
 
@@ -160,15 +164,22 @@ def _why(answer: dict[str, Any]) -> str:
     return why[:200] if isinstance(why, str) and why else "no reason given"
 
 
-def _said(body: bytes) -> str:
-    """What the answer of a failed action says of the failure; only the members that are meant for that."""
+def _said(body: bytes, sent: Sequence[str]) -> str:
+    """What the answer of a failed action says of the failure, in the members that are meant for that.
+
+    Nothing, if a word of it was sent to the control: it may quote a token or a password.
+    """
     try:
         answer = json.loads(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return ""
     members: dict[str, Any] = answer if isinstance(answer, dict) else {}
     said = [members[key] for key in _EXPLAINING if isinstance(members.get(key), str)]
-    return f": {said[0][:200]!r}" if said else ""
+    words = said[0].split() if said else []
+    quotes = any(
+        len(word) >= _LIKE_A_SECRET and word.strip(_MARKS) in each for word in words for each in sent
+    )
+    return f": {said[0][:200]!r}" if words and not quotes else ""
 
 
 def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:

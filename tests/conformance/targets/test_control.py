@@ -135,6 +135,15 @@ def test_anything_else_is_a_failure_without_the_body(over_http, console, action,
     assert len(console.heard) == 1
 
 
+def test_failure_that_quotes_what_was_sent_is_not_told(monkeypatch, over_http):
+    body = b'{"message": "wrong password \'s3cret-of-alice\'"}'
+    monkeypatch.setitem(ANSWERS, "sign_in", (500, body))
+    with pytest.raises(ControlFailed) as caught:
+        over_http.call("sign_in", user={"password": "s3cret-of-alice"})
+
+    assert "s3cret" not in str(caught.value)
+
+
 def test_nobody_there_is_a_failure():
     plane = HttpControl("http://127.0.0.1:1/control")
 
