@@ -78,6 +78,12 @@ def _seconds(value: Any, at: At) -> float:
     return float(value)
 
 
+def _switch(value: Any, at: At) -> bool:
+    if not isinstance(value, bool):
+        raise at.wrong(toml_type(value), SWITCH.expects)
+    return value
+
+
 def _processes(value: Any, at: At) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise at.wrong(toml_type(value), PROCESSES.expects)
@@ -233,6 +239,19 @@ def url(*, base: bool = False, http_anywhere: bool = False) -> Kind:
     return Kind(expects=expects, read=read)
 
 
+def _origins(value: Any, at: At) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise at.wrong(toml_type(value), ORIGINS.expects)
+    read = url(base=True)
+    found = []
+    for item in value:
+        given = read.read(item, at)
+        if urlsplit(given).path:
+            raise at.wrong(quoted(item), ORIGINS.expects, "an origin has no path")
+        found.append(given)
+    return tuple(found)
+
+
 def _split(value: str, at: At, expects: str) -> tuple[SplitResult, str]:
     """The parts of a URL, and the URL as it may be shown in an error."""
     if re.fullmatch(r"[\x21-\x7e]+", value) is None or "\\" in value:
@@ -269,6 +288,7 @@ SOME_STRINGS = Kind(expects="an array of at least one string", read=_some_string
 SCOPES = Kind(expects="an array of scopes", read=_scopes)
 COMMAND = Kind(expects="an array of strings: a program and its arguments", read=_command)
 SECONDS = Kind(expects="a number of seconds above 0 and within a day", read=_seconds)
+SWITCH = Kind(expects="true or false", read=_switch)
 PROCESSES = Kind(expects=f"a number of processes from 1 to {_MOST_PROCESSES}", read=_processes)
 STRING_TABLE = Kind(expects="a table of strings", read=_string_table)
 ENVIRONMENT = Kind(expects="a table of strings", read=_environment)
@@ -279,5 +299,6 @@ PEM = Kind(expects="a PEM file, relative to the target file's folder", read=_pem
 PATH = Kind(expects="a path, relative to the target file's folder", read=_path)
 PATHS = Kind(expects="an array of paths, relative to the target file's folder", read=_paths)
 VARIABLE = Kind(expects="the name of an environment variable that holds the secret", read=_secret)
+ORIGINS = Kind(expects="an array of origins such as 'https://idp.example'", read=_origins)
 URL_PATH = Kind(expects="a path that begins with one '/'", read=_url_path)
 ADDRESS = Kind(expects="a host and a port such as '127.0.0.1:0'", read=_address)

@@ -17,13 +17,17 @@ SignInKind = Literal["forms", "chromium", "control", "command", "manual"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
-    """How the harness starts the target; `env` may contain credentials and is not shown."""
+    """How the harness starts the target; `env` may contain credentials and is not shown.
+
+    `restart` says that the target may be killed and started again, and keeps what it acknowledged.
+    """
 
     command: tuple[str, ...]
     cwd: Path
     ready_url: str | None = None
     timeout_s: float = 30.0
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    restart: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,11 +187,15 @@ class Logs:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reach:
-    """Connection settings for a target: trusted CA, client certificate, additional headers."""
+    """Connection settings for a target: trusted CA, client certificate, additional headers.
+
+    `origins` are further ones that a run may talk to. They get no headers and no client certificate.
+    """
 
     ca_file: Path | None = None
     client_cert: tuple[Path, Path] | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -150,6 +150,7 @@ def reach(found: dict[str, Any], at: At) -> Reach:
         ca_file=found.pop("ca_file", None),
         client_cert=None if cert is None or key is None else (cert, key),
         headers=found.pop("headers", {}),
+        origins=found.pop("origins", ()),
     )
 
 
@@ -168,6 +169,7 @@ LAUNCH = table(
         "ready_url": may(_LOCAL_URL),
         "timeout_s": _SECONDS,
         "env": may(kinds.ENVIRONMENT),
+        "restart": may(kinds.SWITCH),
     },
     _launch,
 )
@@ -282,6 +284,7 @@ _REACHED: Keys = {
     "headers": may(kinds.HEADERS),
     "client_cert_file": may(kinds.PEM),
     "client_key_file": may(kinds.PEM),
+    "origins": may(kinds.ORIGINS),
 }
 
 

@@ -56,6 +56,11 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.hostname.lower()}:{port}" if parts.hostname else url
 
 
+def line_to_add(url: str) -> str:
+    """What a target file has to say so that a run asks this URL."""
+    return f'[target] origins = ["{origin(url)}"] lets a run ask it'
+
+
 def trust(place: Place) -> ssl.SSLContext:
     """A TLS context that trusts the CA file only, or the system's roots if there is none."""
     context = ssl.create_default_context(cafile=place.ca_file)

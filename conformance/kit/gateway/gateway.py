@@ -14,7 +14,7 @@ from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.route import parts_of
+from gateproof.conformance.wire.route import line_to_add, parts_of
 from gateproof.conformance.wire.secret import Secret
 
 CALLBACK = "https://agent.example/callback"
@@ -103,9 +103,11 @@ class BeyondReach(Unavailable):
     that is to give none, it is an end like any other.
     """
 
-    def __init__(self, host: str, visit: Visit) -> None:
+    def __init__(self, url: str, visit: Visit) -> None:
         super().__init__(
-            "address", f"the sign-in goes on at {host}, which is not the target's nor the fakes'"
+            "address",
+            f"the sign-in goes on at {parts_of(url).hostname}, which is not the target's nor the fakes'; "
+            + line_to_add(url),
         )
         self.visit = visit
 
@@ -167,7 +169,9 @@ class Gateway:
     def reachable(self, url: str) -> str:
         """The URL, if this run may request it: a host of the target or of the fakes."""
         if not self.wire.may_reach(url):
-            raise Unavailable("address", f"{url} is on a host that the target file does not name")
+            raise Unavailable(
+                "address", f"{url} is on a host that the target file does not name; {line_to_add(url)}"
+            )
         return url
 
     def fetch(self, url: str, step: str) -> Exchange:

@@ -17,6 +17,7 @@ from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.mcp import Send, call_tool, lone_call, succeeded
+from gateproof.conformance.wire.route import line_to_add
 from gateproof.conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
@@ -47,7 +48,7 @@ class Service:
 
     def fetch(self, url: str, step: str) -> Exchange:
         if not self.wire.may_reach(url):
-            raise LeftOut(f"{url} is on a host that the target file does not name")
+            raise LeftOut(f"{url} is on a host that the target file does not name; {line_to_add(url)}")
         return self.wire.send(step, Request(method="GET", url=url, headers=(("Accept", "application/json"),)))
 
     def operate(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gateproof.conformance.run.prepare.further_origins import further_places
 from gateproof.conformance.run.prepare.gateway import target_place
 from gateproof.conformance.run.prepare.service import unrecorded
 from gateproof.conformance.targets import doubts
@@ -15,7 +16,8 @@ from gateproof.conformance.wire.exchange import Request
 
 def probe_gateway(target: GatewayTarget) -> list[str]:
     """Things in the target file that are not answered with 200, each with the key to look at."""
-    wire = Wire((target_place(target),), timeout_s=target.limits.request_timeout_s, record=lambda _: None)
+    places = (target_place(target), *further_places(target.reach))
+    wire = Wire(places, timeout_s=target.limits.request_timeout_s, record=lambda _: None)
     found: list[str] = []
     try:
         for what, requests in _listed(target):

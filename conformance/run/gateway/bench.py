@@ -24,6 +24,7 @@ from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
 from gateproof.conformance.run.gateway.recording_control import RecordingControl
 from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.run.prepare.capabilities import makes_projects
+from gateproof.conformance.run.prepare.further_origins import further_places
 from gateproof.conformance.run.prepare.gateway import target_place
 from gateproof.conformance.signin.factory import make as make_sign_in
 from gateproof.conformance.signin.page_loop import PageSignIn
@@ -64,6 +65,7 @@ class GatewayBench(SendingBench):
         self._wire = Wire(
             (
                 replace(target_place(target), pace=context.pace),
+                *further_places(target.reach),
                 *([merchant.place] if merchant is not None else []),
             ),
             timeout_s=target.limits.request_timeout_s,

@@ -76,7 +76,7 @@ def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:
         answers=_answers(landing.left_to, request),
     )
     if landing.left_to and host is not None and host not in meant and not _ANSWERS & _names(landing.left_to):
-        raise BeyondReach(host, visit)
+        raise BeyondReach(landing.left_to, visit)
     return visit
 
 

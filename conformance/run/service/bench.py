@@ -11,6 +11,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.bench import SendingBench
 from gateproof.conformance.run.context.service import ServiceContext
+from gateproof.conformance.run.prepare.further_origins import further_places
 from gateproof.conformance.run.prepare.service import metadata_url, service_place
 from gateproof.conformance.run.service.sessions import OpenSessions
 from gateproof.conformance.suite.time_limits import SERVICE_ANSWER_S
@@ -37,9 +38,9 @@ class ServiceBench(SendingBench):
         target = context.target
         usual_s = target.limits.request_timeout_s
         longest_s = (target.limits.longest_call_s or SERVICE_ANSWER_S) + _MOMENT_S
-        place = (replace(service_place(target), pace=context.pace),)
-        self._wire = Wire(place, timeout_s=usual_s, record=self._record)
-        self._patient = Wire(place, timeout_s=max(usual_s, longest_s), record=self._record)
+        places = (replace(service_place(target), pace=context.pace), *further_places(target.reach))
+        self._wire = Wire(places, timeout_s=usual_s, record=self._record)
+        self._patient = Wire(places, timeout_s=max(usual_s, longest_s), record=self._record)
         self._keyring = Keyring()
         self.service = self._fresh()
 

@@ -29,9 +29,11 @@ ca_file = "ca.pem"
 headers = { X-Staging = "1" }
 client_cert_file = "cert.pem"
 client_key_file = "key.pem"
+origins = ["https://IDP.example", "http://localhost:9000"]
 [launch]
 command = ["node", "gateway.mjs"]
 cwd = "."
+restart = true
 ready_url = "http://127.0.0.1:8445/control"
 timeout_s = 20
 env = { LOG = "debug" }
@@ -68,6 +70,8 @@ request_timeout_s = 5.5
     assert target.reach.headers == {"X-Staging": "1"}
     assert target.launch.command == ("node", "gateway.mjs")
     assert target.launch.cwd == tmp_path
+    assert target.launch.restart
+    assert target.reach.origins == ("https://idp.example", "http://localhost:9000")
     assert target.control.token.reveal() == "control-s3cret"
     assert target.control.ca_file == tmp_path / "ca.pem"
     assert target.sign_in.steps[0].press == "Sign in"

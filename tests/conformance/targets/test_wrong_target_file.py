@@ -44,6 +44,26 @@ import pytest
         pytest.param(
             lambda t: t.agent + "timeout_s = true\n", ["timeout_s", "a boolean"], id="boolean seconds"
         ),
+        pytest.param(
+            lambda t: t.agent + "restart = 1\n",
+            ["[launch] restart", "an integer", "true or false"],
+            id="restart",
+        ),
+        pytest.param(
+            lambda t: t.service.replace("service_url", 'origins = "https://a"\nservice_url'),
+            ["[target] origins", "a string", "an array of origins"],
+            id="origins in a string",
+        ),
+        pytest.param(
+            lambda t: t.service.replace("service_url", 'origins = ["https://a/b"]\nservice_url'),
+            ["[target] origins", "'https://a/b'", "no path"],
+            id="origin with a path",
+        ),
+        pytest.param(
+            lambda t: t.service.replace("service_url", 'origins = ["http://a"]\nservice_url'),
+            ["[target] origins", "https"],
+            id="plain http elsewhere",
+        ),
         pytest.param(lambda t: t.agent + "timeout_s = nan\n", ["timeout_s", "nan"], id="nan seconds"),
         pytest.param(
             lambda t: t.agent + "env = { A = 1 }\n", ["env", "an integer under 'A'"], id="env of integers"

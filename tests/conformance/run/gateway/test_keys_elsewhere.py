@@ -18,4 +18,5 @@ def test_service_that_would_ask_for_the_keys_there_is_left_out(
     steps = checks["REDEEM-01/nine_steps_from_401_to_the_merchants_data"]
     assert steps["verdict"] == "not-testable"
     assert "https://keys.example/core" in steps["message"]
+    assert '[target] origins = ["https://keys.example:443"]' in steps["message"]
     assert {check["verdict"] for check in checks.values()} <= {"passed", "not-testable"}
