@@ -61,13 +61,7 @@ class NamesFormats(argparse.HelpFormatter):
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--format",
-        action="append",
-        default=[],
-        metavar="F",
-        help="an output format (repeatable)",
-    )
+    parser.add_argument("--format", action="append", metavar="F", help="an output format (repeatable)")
 
 
 def add_sign_key(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +70,7 @@ def add_sign_key(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def formats_of(asked: list[str]) -> tuple[str, ...]:
+def formats_of(asked: list[str] | None) -> tuple[str, ...]:
     """The selected formats, or the default ones; raises ValueError for an unknown name."""
     from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
 

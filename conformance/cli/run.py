@@ -11,26 +11,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.cli.folder import claimed
-from gateproof.conformance.cli.report import NamesFormats, add_format, add_sign_key, formats_of
+from gateproof.conformance.cli.report import NamesFormats, formats_of
+from gateproof.conformance.cli.run_options import (
+    DATABASE,
+    MINUTES,
+    ROLES,
+    add_options,
+    completed,
+    max_minutes,
+    words,
+)
 from gateproof.reports.variables import SIGN_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gateproof.conformance.run.context.embedded import Embedded
-    from gateproof.conformance.run.drive.options import RunOptions, Shard
+    from gateproof.conformance.run.drive.options import RunOptions
     from gateproof.conformance.suite.rules import Rule
     from gateproof.conformance.targets.model import Target
     from gateproof.reports.signing import SigningKey
     from gateproof.reports.verdicts import CheckResult, RunResult
 
-ROLES = ("gateway", "service", "agent")
 WRONG_USAGE = 2
 NO_VERDICT = 3
-MOST_SHARDS = 1000
-EXAMPLES = 20
-# Defaults of a campaign.
-MINUTES, DATABASE = 10, "gateproof-campaign"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,93 +43,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="test a target; without --target, the embedded reference",
         description="Runs the suite against a target, or against the embedded reference.",
         formatter_class=NamesFormats,
-    )
-    parser.add_argument("role", nargs="?", choices=ROLES, help="what the target is (default: gateway)")
-    parser.add_argument("--target", type=Path, metavar="FILE", help="the target file; see gateproof init")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="GLOB", help="only these rules (repeatable)"
+        argument_default=argparse.SUPPRESS,
     )
     parser.add_argument(
-        "--skip", action="append", default=[], metavar="GLOB", help="not these rules (repeatable)"
+        "role", nargs="?", default=None, choices=ROLES, help="what the target is (default: gateway)"
     )
-    parser.add_argument(
-        "--workers",
-        type=_workers,
-        metavar="N|auto",
-        help="parallel processes (default: auto, which depends on the machine)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=_seed,
-        metavar="N",
-        help="seed for random choices (default: 7; in a campaign: a new one)",
-    )
-    parser.add_argument(
-        "--shuffle", action="store_true", help="run the checks in a random order (by the seed)"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="folder for the report"
-    )
-    add_format(parser)
-    add_sign_key(parser)
-    parser.add_argument(
-        "--shard", type=_shard, metavar="K/N", help="the K-th of N parts; see gateproof merge"
-    )
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures that do not decide")
-    parser.add_argument(
-        "--faults",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="inject faults of merchants, networks and clients (default: yes)",
-    )
-    parser.add_argument(
-        "--intercept",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="use the intercepting proxy if it is installed (default: yes)",
-    )
-    parser.add_argument(
-        "--examples",
-        type=_examples,
-        default=EXAMPLES,
-        metavar="N",
-        help=f"generated examples for each rule that uses them (default: {EXAMPLES}; 0: none)",
-    )
-    parser.add_argument(
-        "--profile",
-        choices=("ci", "campaign"),
-        default="ci",
-        help="campaign: generate input until --minutes are over (default: ci)",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=_minutes,
-        metavar="N",
-        help=f"approximate duration of a campaign (default: {MINUTES})",
-    )
-    parser.add_argument(
-        "--database",
-        type=Path,
-        metavar="DIR",
-        help=f"folder for the failures of campaigns; can be shared (default: {DATABASE})",
-    )
-    parser.add_argument(
-        "--operation",
-        choices=("http", "mcp"),
-        help="how the embedded service is called (default: http); not with --target",
-    )
-    parser.add_argument(
-        "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
-    )
-    parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
-    parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
-    parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
-    parser.add_argument("--quiet", action="store_true", help="print the verdict only")
-    parser.add_argument("--no-color", action="store_true", help="no colours")
+    add_options(parser)
     parser.set_defaults(handler=handle)
 
 
-def handle(arguments: argparse.Namespace) -> int:
+def handle(given: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These import pytest, HTTP and cryptography, so they are imported only for a run.
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
@@ -135,6 +62,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
     with ExitStack() as holding:
         try:
+            arguments = completed(given)
             target = _target(arguments)
             role = target.role if target is not None else arguments.role or "gateway"
             if arguments.operation and (role != "service" or target is not None):
@@ -166,6 +94,7 @@ def _run(
     from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
     from gateproof.conformance.run.drive.gc_tuning import collect_seldom  # noqa: PLC0415
     from gateproof.conformance.run.drive.session import carry_out, planned  # noqa: PLC0415
+    from gateproof.reports.durations import slowest  # noqa: PLC0415
     from gateproof.reports.run_result import STOPPED_BY  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from gateproof.reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
@@ -194,13 +123,14 @@ def _run(
         beside = f"; {said}" if (said := undecided(result)) else ""
         shown.say(f"{result.verdict.value}: {result.reason}{partial(result)}{beside}")
     else:
-        again = shlex.join(_words(arguments, options.seed, whole=False))
+        again = shlex.join(words(arguments, options.seed, whole=False))
         steps = {rule.id: rule.next_step for rule in selected} if options.role == "service" else {}
         failures(shown, result, again=again, repeats=_repeats(arguments, result), steps=steps)
+        slowest(shown, result, arguments.durations)
         summary(shown, result)
         shown.say(f"report: {arguments.out}{_named(path.relative_to(arguments.out) for path in written)}")
         if str(result.run["cut_short"]).startswith(STOPPED_BY):
-            whole = shlex.join(_words(arguments, options.seed, whole=True))
+            whole = shlex.join(words(arguments, options.seed, whole=True))
             shown.say(f"next: {whole} runs it again; what was seen until then is in the report")
         elif result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None and _lacks(result):
             again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
@@ -302,13 +232,14 @@ def _options(
         rate=arguments.rate,
         profile=arguments.profile,
         minutes=(arguments.minutes or MINUTES) if campaign else 0.0,
+        max_minutes=max_minutes(arguments),
         database=(arguments.database or Path(DATABASE)).absolute() if campaign else None,
         strict=arguments.strict,
         certify=arguments.certify,
         fail_fast=arguments.fail_fast,
         shuffle=arguments.shuffle,
         baseline=entries,
-        command=shlex.join(_words(arguments, seed, whole=True)),
+        command=shlex.join(words(arguments, seed, whole=True)),
     )
 
 
@@ -327,69 +258,3 @@ def _target(arguments: argparse.Namespace) -> Target | None:
         expected = f"{arguments.role!r}, as the command says"
         raise TargetError(str(arguments.target), "role", f"{target.role!r}", expected)
     return target
-
-
-def _words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]:
-    """The command that repeats this run; without `whole`, the same without its selection."""
-    words = ["gateproof", "run", *([arguments.role] if arguments.role else [])]
-    if arguments.target is not None:
-        words += ["--target", str(arguments.target)]
-    words += ["--operation", arguments.operation] if arguments.operation else []
-    words += ["--seed", str(seed)]
-    words += [] if arguments.faults else ["--no-faults"]
-    words += [] if arguments.intercept else ["--no-intercept"]
-    words += [] if arguments.examples == EXAMPLES else ["--examples", str(arguments.examples)]
-    words += [] if arguments.rate is None else ["--rate", f"{arguments.rate:g}"]
-    if whole:
-        if arguments.profile != "ci":
-            words += ["--profile", arguments.profile]
-        for name in ("minutes", "database"):
-            given = getattr(arguments, name)
-            words += [] if given is None else [f"--{name}", str(given)]
-        words += [
-            word
-            for name in ("only", "skip")
-            for glob in getattr(arguments, name)
-            for word in (f"--{name}", glob)
-        ]
-        words += ["--shard", str(arguments.shard)] if arguments.shard else []
-        words += ["--baseline", str(arguments.baseline)] if arguments.baseline else []
-        words += [f"--{name}" for name in ("strict", "certify") if getattr(arguments, name)]
-    return words
-
-
-def _workers(text: str) -> int | None:
-    if text == "auto":
-        return None
-    return _number(text, "a number of processes or auto", 1, 64)
-
-
-def _examples(text: str) -> int:
-    return _number(text, "a number from 0 to 100000", 0, 100_000)
-
-
-def _minutes(text: str) -> int:
-    return _number(text, "a number of minutes from 1 to 10000", 1, 10_000)
-
-
-def _rate(text: str) -> float:
-    return float(_number(text, "a number of requests from 1 to 100000", 1, 100_000))
-
-
-def _seed(text: str) -> int:
-    return _number(text, "a number from 0 to 4294967295", 0, 2**32 - 1)
-
-
-def _shard(text: str) -> Shard:
-    from gateproof.conformance.run.drive.options import Shard  # noqa: PLC0415
-
-    k, slash, n = text.partition("/")
-    if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n) <= MOST_SHARDS):
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected K/N with K from 1 to N")
-    return Shard(k=int(k), n=int(n))
-
-
-def _number(text: str, expected: str, least: int, most: int) -> int:
-    if not text.isdecimal() or not least <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
-    return int(text)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gateproof.conformance.targets import schema
+from gateproof.conformance.targets import kinds, schema
 from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.model import (
     AgentTarget,
@@ -47,6 +47,14 @@ def load(
     found = read_table(with_ports(document, draw), at, schema.ROLES[role], _elsewhere(role))
     target = _MAKE[role](found, at)
     return replace(target, open_ports=open_ports, may_run_twice=open_ports and may_run_twice(document))
+
+
+def run_table(path: str | Path) -> Mapping[str, Any]:
+    """The options of a run that a target file holds, as they are written."""
+    found = _document(Path(path)).get("run", {})
+    at = At(file=str(path), folder=Path(path).absolute().parent, env={}, key="run")
+    table: Mapping[str, Any] = kinds.TABLE.read(found, at)
+    return table
 
 
 def own_copy(target: Target, stack: ExitStack) -> Target:

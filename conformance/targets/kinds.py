@@ -146,6 +146,12 @@ def _json_table(value: Any, at: At) -> Mapping[str, Any]:
     return value
 
 
+def _table(value: Any, at: At) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise at.wrong(toml_type(value), TABLE.expects)
+    return value
+
+
 def _pem(value: Any, at: At) -> Path:
     path = at.folder / _string(value, at)
     if not path.is_file():
@@ -295,6 +301,7 @@ ENVIRONMENT = Kind(expects="a table of strings", read=_environment)
 HEADERS = Kind(expects="a table of strings", read=_headers)
 JSON = Kind(expects="a value that JSON can represent", read=_json)
 JSON_TABLE = Kind(expects="a table that JSON can represent", read=_json_table)
+TABLE = Kind(expects="a table", read=_table)
 PEM = Kind(expects="a PEM file, relative to the target file's folder", read=_pem)
 PATH = Kind(expects="a path, relative to the target file's folder", read=_path)
 PATHS = Kind(expects="an array of paths, relative to the target file's folder", read=_paths)

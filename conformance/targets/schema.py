@@ -289,7 +289,9 @@ _REACHED: Keys = {
 
 
 def _whole(target: Keys, others: Mapping[str, Key]) -> Keys:
-    return {"target": must(table("target", {**_NAMED, **target}, lambda found, _at: found)), **others}
+    """All tables of a role; the options in [run] are read by the command."""
+    named = must(table("target", {**_NAMED, **target}, lambda found, _at: found))
+    return {"target": named, "run": may(kinds.TABLE), **others}
 
 
 GATEWAY = _whole(

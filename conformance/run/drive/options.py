@@ -51,6 +51,8 @@ class RunOptions:
     # The duration of a campaign, and the folder for its failures.
     minutes: float = 0.0
     database: Path | None = None
+    # After this time the run ends, with what was seen until then.
+    max_minutes: float = 240.0
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # Those of the chosen checks that get only a part of the examples, because no failure is expected.

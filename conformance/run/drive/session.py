@@ -23,6 +23,7 @@ from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
+from gateproof.conformance.run.drive.time_limit import within
 from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.run.prepare.agent import prepare_agent
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
@@ -74,7 +75,7 @@ def carry_out(
     folder.mkdir(parents=True, exist_ok=True)
     with EvidenceWriter(folder / FILE, scan=leaks.credential_kind) as writer, suppress(KeyboardInterrupt):
         try:
-            with terminated_as_interrupted():
+            with terminated_as_interrupted(), within(options.max_minutes):
                 cut_short = run.into(writer)
         except KeyboardInterrupt:
             if not writer.whole:

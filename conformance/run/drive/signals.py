@@ -8,17 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_RECEIVED: list[int] = []
+_REASONS: list[str] = []
 
 
 def remember(number: int) -> None:
     """Remembers that this signal asked the process to stop."""
-    _RECEIVED.append(number)
+    remember_reason(signal.Signals(number).name)
+
+
+def remember_reason(reason: str) -> None:
+    """Remembers why the process is about to be stopped."""
+    _REASONS.append(reason)
 
 
 def what_stopped() -> str:
-    """The name of the first signal that asked this process to stop; Ctrl-C if no other one did."""
-    return signal.Signals(_RECEIVED[0]).name if _RECEIVED else "Ctrl-C"
+    """The first reason to stop this process: a signal, or an option; Ctrl-C if there is no other one."""
+    return _REASONS[0] if _REASONS else "Ctrl-C"
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gateproof.conformance.cli.run import EXAMPLES
+from gateproof.conformance.cli.run_options import EXAMPLES
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.run_header import header_of
