@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from gateproof.reports.verdicts import RuleResult, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, Verdict
 
-_KEYS = ("rule", "reason", "expires")
+_REQUIRED = ("rule", "reason", "expires")
+_KEYS = (*_REQUIRED, "check")
 _HOLDS = {Verdict.PASSED, Verdict.OBSERVED, Verdict.NOT_APPLICABLE}
 
 
@@ -21,15 +23,26 @@ class BaselineError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """One accepted failure, up to and including the day on which it expires."""
+    """One accepted failure, up to and including the day on which it expires.
+
+    `check` is a pattern of check IDs, in which `*` and `?` are special; without it all checks of the rule are
+    accepted.
+    """
 
     rule: str
     reason: str
     expires: str
+    check: str = ""
+
+    def covers(self, check: CheckResult) -> bool:
+        return not self.check or _matches(self.check, check.id)
+
+    def __str__(self) -> str:
+        return f"{self.rule} ({self.check})" if self.check else self.rule
 
 
-def parse(raw: bytes, file: str, known: Collection[str]) -> tuple[Entry, ...]:
-    """The entries of a baseline file; `known` are the IDs of all rules."""
+def parse(raw: bytes, file: str, known: Mapping[str, Collection[str]]) -> tuple[Entry, ...]:
+    """The entries of a baseline file; `known` has the IDs of the checks of each rule."""
     try:
         found = tomllib.loads(raw.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
@@ -45,9 +58,9 @@ def parse(raw: bytes, file: str, known: Collection[str]) -> tuple[Entry, ...]:
         for number, table in enumerate(tables, start=1)
     ]
     for number, entry in enumerate(entries, start=1):
-        if entry.rule in {earlier.rule for earlier in entries[: number - 1]}:
+        if (entry.rule, entry.check) in {(earlier.rule, earlier.check) for earlier in entries[: number - 1]}:
             raise BaselineError(
-                f"{file}: [[baseline]] number {number}: found {entry.rule} again; expected a rule once"
+                f"{file}: [[baseline]] number {number}: found {entry} again; expected it once"
             )
     return tuple(entries)
 
@@ -57,38 +70,62 @@ def apply(
 ) -> tuple[tuple[RuleResult, ...], tuple[str, ...]]:
     """The rules with the listed failures marked, and a sentence for each stale or expired entry.
 
-    An expired entry covers nothing. An entry is stale if its rule does not fail any more. If the rule was not
-    tested or not selected, the entry is not stale, because nothing is known about it.
+    A rule is marked if entries cover each of its failed checks. An expired entry covers nothing. An entry is
+    stale if what it covers does not fail any more. If that was not tested or not selected, the entry is not
+    stale, because nothing is known about it.
     """
+    by_id = {rule.id: rule for rule in rules}
     expired = [entry for entry in entries if date.fromisoformat(entry.expires) < today]
-    covering = {entry.rule: entry.reason for entry in entries if entry not in expired}
-    rules = tuple(rules)
-    healed = {rule.id for rule in rules if rule.verdict in _HOLDS}
-    marked = tuple(
-        replace(rule, baselined=covering[rule.id])
-        if rule.verdict is Verdict.FAILED and rule.id in covering
-        else rule
-        for rule in rules
+    valid = [entry for entry in entries if entry not in expired]
+    stale = [entry for entry in entries if entry.rule in by_id and _is_stale(entry, by_id[entry.rule])]
+    marked = tuple(replace(rule, baselined=_reasons(rule, valid)) for rule in by_id.values())
+    return marked, (
+        *(f"the baseline lists {entry}, which no longer fails" for entry in stale),
+        *(
+            f"the baseline's entry for {entry} expired on {entry.expires}"
+            for entry in expired
+            if entry not in stale
+        ),
     )
-    stale = [
-        f"the baseline lists {entry.rule}, which no longer fails" for entry in entries if entry.rule in healed
-    ]
-    late = [
-        f"the baseline's entry for {entry.rule} expired on {entry.expires}"
-        for entry in expired
-        if entry.rule not in healed
-    ]
-    return marked, (*stale, *late)
 
 
-def _entry(table: dict[str, Any], where: str, known: Collection[str]) -> Entry:
+def _reasons(rule: RuleResult, entries: Sequence[Entry]) -> str:
+    """Why the failure of the rule is accepted; empty if it is not, or not as a whole."""
+    if rule.verdict is not Verdict.FAILED:
+        return ""
+    own = [entry for entry in entries if entry.rule == rule.id]
+    failed = [check for check in rule.checks if check.verdict is Verdict.FAILED]
+    if not own or not all(any(entry.covers(check) for entry in own) for check in failed):
+        return ""
+    used = [entry for entry in own if not entry.check or any(map(entry.covers, failed))]
+    return "; ".join(dict.fromkeys(entry.reason for entry in used))
+
+
+def _is_stale(entry: Entry, rule: RuleResult) -> bool:
+    if not entry.check:
+        return rule.verdict in _HOLDS
+    covered = [check.verdict for check in rule.checks if entry.covers(check)]
+    if not covered:
+        # For example the failure of a step, which is a check only where it failed.
+        return rule.verdict in {*_HOLDS, Verdict.FAILED}
+    return any(verdict in _HOLDS for verdict in covered) and Verdict.FAILED not in covered
+
+
+def _matches(pattern: str, check_id: str) -> bool:
+    """Compares as a shell does, but without its brackets, which check IDs contain themselves."""
+    special = {"*": ".*", "?": "."}
+    expression = "".join(special.get(char) or re.escape(char) for char in pattern)
+    return re.fullmatch(expression, check_id, re.DOTALL) is not None
+
+
+def _entry(table: dict[str, Any], where: str, known: Mapping[str, Collection[str]]) -> Entry:
     for key in table:
         if key not in _KEYS:
             raise BaselineError(f"{where}: unknown key '{_shown(key)}'; {_nearest(key, _KEYS)}")
-    for key in _KEYS:
+    for key in _REQUIRED:
         if key not in table:
             raise BaselineError(f"{where}: {key}: found nothing; expected {_EXPECTED[key]}")
-    for key in ("rule", "reason"):
+    for key in ("rule", "reason", *(["check"] if "check" in table else [])):
         if not isinstance(table[key], str) or not table[key].strip():
             raise BaselineError(f"{where}: {key}: found {_kind(table[key])}; expected {_EXPECTED[key]}")
     if table["rule"] not in known:
@@ -96,8 +133,15 @@ def _entry(table: dict[str, Any], where: str, known: Collection[str]) -> Entry:
             f"{where}: rule: found '{_shown(table['rule'])}', which is no rule; "
             + _nearest(table["rule"].upper(), tuple(known), otherwise="expected the ID of a rule")
         )
+    checks = known[table["rule"]]
+    if (pattern := table.get("check", "")) and not any(_matches(pattern, check_id) for check_id in checks):
+        raise BaselineError(
+            f"{where}: check: found '{_shown(pattern)}', which is no check of {table['rule']}; "
+            + _nearest(pattern, tuple(checks), otherwise=f"expected {_EXPECTED['check']}")
+        )
     return Entry(
         rule=table["rule"],
+        check=pattern,
         reason=" ".join(table["reason"].split()),
         expires=_day(table["expires"], where).isoformat(),
     )
@@ -113,6 +157,7 @@ _EXPECTED = {
     "rule": "the ID of a rule",
     "reason": "why this failure is accepted",
     "expires": "a date without quotes, such as 2030-12-31",
+    "check": "a pattern of check IDs, such as 'REG-06/*'",
 }
 
 

@@ -18,7 +18,7 @@ from gateproof.reports.summary_texts import (
     tried,
     verdict_words,
 )
-from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.verdicts import RuleResult, RunResult, RunVerdict, Verdict, many
 
 # The limit of CI systems for one step.
 MOST_BYTES = 1024 * 1024
@@ -125,7 +125,7 @@ def _broken(heading: str, rules: list[RuleResult]) -> list[str]:
 def _rule(rule: RuleResult) -> str:
     lines = [f"- **{rule.id}** {prose(rule.title)} ({rule.level}; {prose(rule.section)})"]
     if rule.baselined:
-        lines.append(f"  - accepted by the baseline: {prose(rule.baselined)}")
+        lines.append(f"  - accepted by the baseline ({many(rule.failing, 'check')}): {prose(rule.baselined)}")
     lines += [
         f"  - {prose(check.id)}: {code(check.message)}"
         for check in rule.checks

@@ -186,6 +186,11 @@ class RuleResult:
     baselined: str = ""
     checks: tuple[CheckResult, ...] = ()
 
+    @property
+    def failing(self) -> int:
+        """The number of checks that failed."""
+        return sum(check.verdict is Verdict.FAILED for check in self.checks)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunResult:
@@ -261,7 +266,7 @@ def run_verdict(
     if certify and untested:
         what = many(len(untested), "deciding rule")
         return RunVerdict.INCOMPLETE, f"nothing failed, but {what} could not be tested: {_listed(untested)}"
-    forgiven = [rule.id for rule in deciding if rule.baselined]
+    forgiven = [f"{rule.id} ({many(rule.failing, 'check')})" for rule in deciding if rule.baselined]
     but = f" but {len(forgiven)} that the baseline lists: {_listed(forgiven)}" if forgiven else ""
     return RunVerdict.CONFORMANT, f"{many(len(passed), 'deciding rule')} passed, none failed{but}"
 

@@ -199,6 +199,7 @@ def _options(
     from gateproof.conformance.suite import rules  # noqa: PLC0415
     from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget  # noqa: PLC0415
     from gateproof.reports import baseline  # noqa: PLC0415
+    from gateproof.reports.failed_steps import as_a_step  # noqa: PLC0415
 
     seed = arguments.seed if arguments.seed is not None else usual_seed(arguments.profile)
     entries: tuple[baseline.Entry, ...] = ()
@@ -207,9 +208,10 @@ def _options(
             raw = arguments.baseline.read_bytes()
         except OSError as problem:
             raise ValueError(f"--baseline {arguments.baseline}: {problem.strerror}") from problem
-        entries = baseline.parse(
-            raw, str(arguments.baseline), [rule.id for rule in rules.load().for_role(role)]
-        )
+        known = {
+            rule.id: [*planned([rule], role), as_a_step(rule.id)] for rule in rules.load().for_role(role)
+        }
+        entries = baseline.parse(raw, str(arguments.baseline), known)
     campaign = arguments.profile == "campaign"
     if not campaign and (arguments.minutes is not None or arguments.database is not None):
         raise ValueError("--minutes and --database are for campaigns: add --profile campaign")

@@ -10,7 +10,7 @@ from gateproof.reports.html_page.labels import Kind, badge, kind_of, kind_of_che
 from gateproof.reports.html_page.markup import anchor, attribute, block, counted, cut, facts, foreign, text
 from gateproof.reports.replay_files import story
 from gateproof.reports.summary_texts import again
-from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict, many
 
 _SPOKEN_OF = {Verdict.FAILED, Verdict.ERROR}
 
@@ -76,9 +76,11 @@ def _baseline(rule: RuleResult, result: RunResult) -> str:
     """Why the baseline accepts a failure, and until when."""
     if not rule.baselined:
         return ""
-    until = {entry.get("rule"): entry.get("expires") for entry in result.run.get("baseline") or ()}
-    day = f", until {text(until[rule.id])}" if until.get(rule.id) else ""
-    return f"{foreign(rule.baselined)}{day}"
+    entries = result.run.get("baseline") or ()
+    until = sorted({entry.get("expires") for entry in entries if entry.get("rule") == rule.id})
+    day = f", until {text(until[0])}" if until else ""
+    hidden = many(rule.failing, "failed check")
+    return f"{foreign(rule.baselined)}{day} ({hidden})"
 
 
 def _check(check: CheckResult, rule: RuleResult, result: RunResult, detail: Detail, *, name: str) -> str:

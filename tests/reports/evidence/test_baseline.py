@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from gateproof.reports.baseline import BaselineError, Entry, apply, parse
-from gateproof.reports.verdicts import RuleResult, RunVerdict, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunVerdict, Verdict
 
-KNOWN = ("REDEEM-05", "REDEEM-06", "DISC-01")
+KNOWN = {
+    "REDEEM-05": ["REDEEM-05/foreign[1]", "REDEEM-05/foreign[2]", "REDEEM-05/as_a_step"],
+    "REDEEM-06": ["REDEEM-06/revoked"],
+    "DISC-01": ["DISC-01/found"],
+}
 TODAY = date(2026, 11, 21)
 GOOD = '[[baseline]]\nrule = "REDEEM-05"\nreason = "known\\n since March"\nexpires = 2027-01-31\n'
 
@@ -34,9 +38,9 @@ def test_file_is_read() -> None:
         (GOOD + "expire = 1\n", "[[baseline]] number 1: unknown key 'expire'; did you mean 'expires'?"),
         (
             GOOD + "who = 1\n",
-            "[[baseline]] number 1: unknown key 'who'; expected one of rule, reason, expires",
+            "[[baseline]] number 1: unknown key 'who'; expected one of rule, reason, expires, check",
         ),
-        (GOOD + GOOD, "[[baseline]] number 2: found REDEEM-05 again; expected a rule once"),
+        (GOOD + GOOD, "[[baseline]] number 2: found REDEEM-05 again; expected it once"),
         (
             GOOD.replace("REDEEM-05", "redeem-5"),
             "[[baseline]] number 1: rule: found 'redeem-5', which is no rule; did you mean 'REDEEM-05'?",
@@ -52,6 +56,11 @@ def test_file_is_read() -> None:
             "expires: found a date with a time; expected a date",
         ),
         (GOOD.replace("expires = 2027-01-31", ""), "expires: found nothing; expected a date without quotes"),
+        (GOOD + "check = 1\n", "check: found something else; expected a pattern of check IDs"),
+        (
+            GOOD + 'check = "REDEEM-05/foreign[3]"\n',
+            "check: found 'REDEEM-05/foreign[3]', which is no check of REDEEM-05; did you mean",
+        ),
         (GOOD.replace('reason = "known\\n since March"', 'reason = " "'), "reason: found an empty string"),
     ],
 )
@@ -101,6 +110,45 @@ def test_entry_past_its_date_covers_nothing_and_is_named_even_if_its_rule_did_no
     assert found.baselined == ""
     assert faults == ("the baseline's entry for REDEEM-05 expired on 2026-11-20",)
     assert apply([], [late], TODAY)[1] == faults
+
+
+def failing(*verdicts: Verdict) -> RuleResult:
+    """The rule with foreign[1], foreign[2] … in these verdicts."""
+    checks = tuple(
+        CheckResult(id=f"REDEEM-05/foreign[{number}]", rule="REDEEM-05", verdict=verdict)
+        for number, verdict in enumerate(verdicts, start=1)
+    )
+    return replace(rule(Verdict.FAILED if Verdict.FAILED in verdicts else Verdict.PASSED), checks=checks)
+
+
+def of_one(number: str, reason: str = "known") -> Entry:
+    return replace(ENTRY, check=f"REDEEM-05/foreign[{number}]", reason=reason)
+
+
+def test_entry_for_one_check_hides_no_other() -> None:
+    both = failing(Verdict.FAILED, Verdict.FAILED)
+
+    assert apply([both], [of_one("1")], TODAY)[0][0].baselined == ""
+    assert apply([both], [of_one("1"), of_one("2", "other")], TODAY)[0][0].baselined == "known; other"
+    assert apply([both], [of_one("?")], TODAY)[0][0].baselined == "known"
+    assert apply([failing(Verdict.FAILED, Verdict.PASSED)], [of_one("1")], TODAY)[0][0].baselined == "known"
+
+
+def test_entry_is_stale_when_its_check_passes_though_another_fails() -> None:
+    found, faults = apply([failing(Verdict.PASSED, Verdict.FAILED)], [of_one("1"), of_one("2")], TODAY)
+
+    assert faults == ("the baseline lists REDEEM-05 (REDEEM-05/foreign[1]), which no longer fails",)
+    assert found[0].baselined == "known"
+
+
+def test_entry_is_not_stale_when_its_check_was_not_tested() -> None:
+    assert apply([failing(Verdict.NOT_TESTABLE, Verdict.PASSED)], [of_one("1")], TODAY)[1] == ()
+
+
+def test_failed_step_that_failed_no_more_is_stale() -> None:
+    entry = replace(ENTRY, check="REDEEM-05/as_a_step")
+
+    assert apply([failing(Verdict.PASSED)], [entry], TODAY)[1] != ()
 
 
 @pytest.mark.parametrize(
