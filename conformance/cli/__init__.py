@@ -9,11 +9,22 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from gateproof import __version__
-from gateproof.conformance.cli import doctor, explain, init, prove, replay, report, rules_list, run, serve
+from gateproof.conformance.cli import (
+    control,
+    doctor,
+    explain,
+    init,
+    prove,
+    replay,
+    report,
+    rules_list,
+    run,
+    serve,
+)
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.reports.variables import SIGN_KEY
 
-COMMANDS = (run, replay, report, prove, serve, init, doctor, rules_list, explain)
+COMMANDS = (run, replay, report, prove, serve, init, doctor, control, rules_list, explain)
 WRONG_USAGE, NO_VERDICT = 2, 3
 # Commands that only print. For the others, a closed pipe means exit code NO_VERDICT.
 PRINTING = ("list", "explain", "init")
