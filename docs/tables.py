@@ -52,13 +52,25 @@ def options() -> str:
     commands = parser.add_subparsers()
     for command in COMMANDS:
         command.add_parser(commands)
-    purposes = {action.dest: action.help or "" for action in commands._choices_actions}  # noqa: SLF001 - as below
     parts = (
-        f"## gateproof {name}\n\n{purposes[name][:1].upper()}{purposes[name][1:]}.\n\n"
-        f"{markdown(('argument', 'meaning'), _arguments(each))}"
-        for name, each in commands.choices.items()
+        f"## {name}\n\n{purpose[:1].upper()}{purpose[1:]}."
+        + (f"\n\n{markdown(('argument', 'meaning'), rows)}" if (rows := list(_arguments(each))) else "")
+        for name, purpose, each in _commands(commands, "gateproof")
     )
     return "\n\n".join(parts)
+
+
+def _commands(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], before: str
+) -> Iterator[tuple[str, str, argparse.ArgumentParser]]:
+    """Each command with its purpose; for one that has commands of its own, those."""
+    purposes = {action.dest: action.help or "" for action in commands._choices_actions}  # noqa: SLF001 - as below
+    for name, parser in commands.choices.items():
+        own = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]  # noqa: SLF001
+        if own:
+            yield from _commands(own[0], f"{before} {name}")
+        else:
+            yield f"{before} {name}", purposes[name], parser
 
 
 def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from gateproof.conformance.cli import (
     doctor,
     explain,
     init,
+    intercept,
     prove,
     replay,
     report,
@@ -24,7 +25,7 @@ from gateproof.conformance.cli import (
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.reports.variables import SIGN_KEY
 
-COMMANDS = (run, replay, report, prove, serve, init, doctor, control, rules_list, explain)
+COMMANDS = (run, replay, report, prove, serve, init, doctor, control, intercept, rules_list, explain)
 WRONG_USAGE, NO_VERDICT = 2, 3
 # Commands that only print. For the others, a closed pipe means exit code NO_VERDICT.
 PRINTING = ("list", "explain", "init")

@@ -7,7 +7,7 @@ import io
 from gateproof.reports.terminal import parts_left_out, screen, summary
 from gateproof.reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict, run_verdict
 
-NO_PROXY = "needs mitmproxy: run `make intercept`"
+NO_PROXY = "needs mitmproxy: run `gateproof intercept install`"
 
 
 def check(name: str, verdict: Verdict, reason: Reason = Reason.NEED_MISSING) -> CheckResult:

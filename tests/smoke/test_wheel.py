@@ -60,6 +60,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_one_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0].partition("-")[0] for name in names} == {"gateproof"}
+    assert "gateproof/conformance/faults/intercept/requirements.txt" in names
     for folder in FOREIGN:
         files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
         here = {path.relative_to(ROOT).as_posix() for path in files if "__pycache__" not in path.parts}
