@@ -15,6 +15,7 @@ from urllib.parse import quote, urlsplit
 
 import httpcore
 
+from gateproof.conformance.wire.bounded import Bounded, Deadline
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.route import Place, trust
 
@@ -59,15 +60,21 @@ class Unsendable(Exception):
 
 
 class Connections:
-    """One connection pool per way to reach a host; `network` opens connections in another way."""
+    """One connection pool per way to reach a host; `network` opens connections in another way.
 
-    def __init__(self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None) -> None:
+    `timeout_s` is the time for a whole request. `held_s` is how long the network itself may hold it back.
+    """
+
+    def __init__(
+        self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None, held_s: float = 0.0
+    ) -> None:
         self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
-        self._network = network
+        self._deadline, self._held_s = Deadline(), held_s
+        self._network = Bounded(network or httpcore.SyncBackend(), self._deadline)
         self._opening = Lock()
         # Seconds for which requests were delayed so far to limit their rate.
         self.paced_s = 0.0
-        self._deadline_s = timeout_s
+        self._timeout_s = timeout_s
         self._timeouts = {
             "connect": min(timeout_s, CONNECT_S),
             "read": timeout_s,
@@ -84,8 +91,11 @@ class Connections:
         begun = time.monotonic()
         place.go_ahead()
         self.paced_s += time.monotonic() - begun
+        # Reading certificates takes time, which is not the target's.
+        self._pool(place, alone=request.alone)
         try:
-            return self._ask(place, request)
+            with self._deadline.within(self._timeout_s + request.longer_s + self._held_s):
+                return self._ask(place, request)
         except httpcore.LocalProtocolError:
             raise Unsendable from None
         except httpcore.TimeoutException as error:
@@ -109,8 +119,6 @@ class Connections:
             decode = _decoder(headers)
             for chunk in answer.iter_stream():
                 body += decode(chunk, MAX_BODY + 1 - len(body))
-                if time.monotonic() - started > self._deadline_s + request.longer_s:
-                    raise httpcore.ReadTimeout
                 if len(body) > MAX_BODY:
                     raise NoAnswer(f"no answer: the body is longer than {MAX_BODY} bytes")
                 if request.until is not None and request.until(bytes(body)):
@@ -148,7 +156,7 @@ class Connections:
         host, port = (parts.hostname or "").encode("idna"), parts.port
         timeouts = self._timeouts
         if request.longer_s:
-            timeouts = {**timeouts, "read": self._deadline_s + request.longer_s}
+            timeouts = {**timeouts, "read": self._timeout_s + request.longer_s}
         extensions: dict[str, object] = {"timeout": timeouts, "trace": _noting_connections(opened)}
         headers = _encoded((*place.headers.items(), *request.headers))
         named = {name.lower() for name, _ in headers}

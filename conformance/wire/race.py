@@ -41,6 +41,8 @@ from gateproof.conformance.wire.sealing import SealingStream
 # for the longer time, the next ones only for the shorter.
 PATIENCE_S, SHORT_PATIENCE_S = 2.0, 0.25
 MOST_RACERS = 64
+# How long a request may wait for the others of its race.
+MOST_HELD_S = 60.0
 # In races of more than this, one request may be missing.
 FEWEST = 8
 # This many bytes of each request are held back, and sent one by one.
@@ -79,7 +81,9 @@ class Track:
 
     def __init__(self, *, timeout_s: float) -> None:
         self._barrier = _Barrier()
-        self._connections = Connections(timeout_s=timeout_s, network=_Network(self._barrier))
+        self._connections = Connections(
+            timeout_s=timeout_s, network=_Network(self._barrier), held_s=MOST_HELD_S
+        )
 
     def close(self) -> None:
         self._connections.close()
