@@ -10,6 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 MOST = 1000
 _SPECIAL = re.compile(r"[\\`*\[\]|~$<>@]|(?<!\w)_|_(?!\w)|&(?=[#\w])|#(?=\w)|:(?=//|[\w+-]+:)|(?<=www)\.")
+# Commands to CI systems: `::name` at the start of a line, and `##[`, `##vso[` and `##teamcity[` anywhere.
+_COLONS, _MARKED = re.compile(r"^(\s*)(::)"), re.compile(r"##(?=\w*\[)")
 _OTHERWISE = {
     "<": "&lt;",
     ">": "&gt;",
@@ -29,6 +31,16 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else _mark(char) for char in text)
+
+
+def harmless(text: str) -> str:
+    """The text as a terminal may show it and a CI system may log it."""
+    return "\n".join(map(without_commands, visible(text).split("\n")))
+
+
+def without_commands(line: str) -> str:
+    """The line without anything that GitHub, Azure or TeamCity read as a command; it looks the same."""
+    return _MARKED.sub("##\u200b", _COLONS.sub("\\1\u200b\\2", line))
 
 
 def one_line(text: str) -> str:

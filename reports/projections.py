@@ -10,6 +10,7 @@ from typing import Any
 
 from gateproof.reports import seal
 from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.plain_files import read_beginning
 from gateproof.reports.record import FILE
 from gateproof.reports.seal_reader import Sealed
 from gateproof.reports.strict import Malformed, decode
@@ -104,7 +105,7 @@ def _unlisted(
 
 
 def _compared(result: RunResult, name: str, path: Path, expected: bytes) -> Iterator[Finding]:
-    content = path.read_bytes()
+    content = read_beginning(path, len(expected) + 1)
     if content == expected:
         return
     pairs = enumerate(zip(content, expected, strict=False))

@@ -12,6 +12,7 @@ from typing import Any
 from gateproof.reports.chain import START, NotALine, decode, link
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.header import Header, header_from_dict
+from gateproof.reports.plain_files import read_plain
 from gateproof.reports.run_result import INTERRUPTED, Footer, run_facts, target_facts, verdicts_of
 from gateproof.reports.strict import Malformed
 from gateproof.reports.strict import decode as as_value
@@ -129,7 +130,7 @@ class _Reading:
 def read(path: Path) -> Record:
     """The record in a file, with all problems of its lines and of the chain."""
     try:
-        raw = path.read_bytes()
+        raw = read_plain(path)
     except OSError as problem:
         raise Unreadable(path, f"cannot be read: {problem.strerror}") from None
     reading, before = _Reading(), START

@@ -10,7 +10,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from gateproof.reports import seal
 from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.plain_files import read_beginning
 from gateproof.reports.signing import BadEnvelope, KeyProblem, opened, public_key, public_pem
+
+# Longer than any seal.
+_MOST = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +35,7 @@ def open_seal(files: Mapping[str, Path], given: Ed25519PublicKey | None) -> Seal
         if name not in files
     ]
     if seal.PUBLIC_KEY in files:
-        pem = files[seal.PUBLIC_KEY].read_bytes()
+        pem = read_beginning(files[seal.PUBLIC_KEY], _MOST)
         try:
             own = public_key(pem, seal.PUBLIC_KEY)
             if pem != public_pem(given or own):
@@ -49,7 +53,7 @@ def open_seal(files: Mapping[str, Path], given: Ed25519PublicKey | None) -> Seal
         if key is None or name not in files:
             continue
         try:
-            payloads[name] = opened(files[name].read_bytes(), key)
+            payloads[name] = opened(read_beginning(files[name], _MOST), key)
         except BadEnvelope as problem:
             findings.append(Finding(concern=Concern.SIGNATURE, file=name, text=str(problem)))
     missing = not any(name in files for name in seal.FILES)

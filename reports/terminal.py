@@ -17,7 +17,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import TextIO
 
-from gateproof.reports.escaping import visible
+from gateproof.reports.escaping import visible, without_commands
 from gateproof.reports.exchanges import Shown, answer_text, curl, outcome, request_text
 from gateproof.reports.fault_matrix import faults_in_a_line
 from gateproof.reports.replay_files import is_of_a_run, selection, story
@@ -45,8 +45,6 @@ _AUTHORIZATION = "/oauth2/auth"
 # A random marker for the start of our own colour codes, which a target cannot know.
 _OURS = f"\0{secrets.token_hex(6)}"
 _COLOUR = re.compile(f"({_OURS}\\[[0-9;]*m)")
-# The start of a line that a CI system reads as a command.
-_COMMAND = re.compile(r"^(\s*)(::|##\[)")
 _MOST_LINES = 24
 _MOST_STEPS = 10
 _LONGEST_LINE = 600
@@ -82,7 +80,7 @@ def _shown(text: str) -> str:
     """The text without control characters and CI commands, except our own colour codes."""
     pieces = (piece if _COLOUR.fullmatch(piece) else visible(piece) for piece in _COLOUR.split(text))
     lines = "".join(pieces).split("\n")
-    return "\n".join(_COMMAND.sub("\\1\u200b\\2", line) for line in lines).replace(_OURS, "\033")
+    return "\n".join(without_commands(line) for line in lines).replace(_OURS, "\033")
 
 
 def screen(given: TextIO | None = None, *, no_color: bool = False) -> Screen:

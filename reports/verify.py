@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from gateproof.reports import formats as table
 from gateproof.reports import leaks
 from gateproof.reports.findings import Concern, Finding
+from gateproof.reports.plain_files import read_plain
 from gateproof.reports.projections import Render, differences
 from gateproof.reports.record import FILE, Record, Unreadable, read, result_of
 from gateproof.reports.record_consistency import audit
@@ -96,7 +97,12 @@ def _signer(sealed: Sealed, given: Ed25519PublicKey | None) -> str:
 def _leaks(files: Mapping[str, Path], record: Record, scan: Scan) -> Iterator[Finding]:
     """Places with a possible credential, without its value."""
     for name, path in files.items():
-        text = path.read_bytes().decode("utf-8", "replace")
+        try:
+            text = read_plain(path).decode("utf-8", "replace")
+        except OSError as problem:
+            said = f"was not searched for credentials: {problem.strerror}"
+            yield Finding(concern=Concern.LEAK, file=name, text=said)
+            continue
         kind = scan(text)
         if kind is not None:
             lines = enumerate(text.split("\n"), start=1)

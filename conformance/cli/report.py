@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from gateproof.reports.record import Record
@@ -111,11 +111,11 @@ def draw_again(arguments: argparse.Namespace) -> int:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
         for path in write_all(result, folder, formats, key):
-            print(path)
+            _say(str(path))
     except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
     if record.footer is None:
-        print(f"gateproof: {result.reason}", file=sys.stderr)
+        _say(f"gateproof: {result.reason}", file=sys.stderr)
     return 0
 
 
@@ -129,7 +129,10 @@ def compare(arguments: argparse.Namespace) -> int:
         found = diff(runs[0], runs[1], anyway=arguments.anyway)
     except (Unreadable, Incomparable, OSError) as problem:
         return _wrong(problem)
-    print(to_json(found) if arguments.json else to_text(found), end="")
+    if arguments.json:
+        print(to_json(found), end="")
+    else:
+        _say(to_text(found).rstrip("\n"))
     return 1 if found.worse else 0
 
 
@@ -154,7 +157,7 @@ def join(arguments: argparse.Namespace) -> int:
         write_all(result, arguments.out, formats, key)
     except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
-    print(f"{result.verdict.value}: {result.reason}{partial(result)}")
+    _say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     return result.verdict.exit_code
 
 
@@ -171,16 +174,17 @@ def check(arguments: argparse.Namespace) -> int:
     except (KeyProblem, OSError) as problem:
         return _wrong(problem)
     if verified.first is not None:
-        print(f"not verified: {verified.first.sentence}")
+        _say(one_line(f"not verified: {verified.first.sentence}"))
         if len(verified.findings) > 1:
             print(f"and {len(verified.findings) - 1} more")
         return 1
-    print(f"verified: {verified.signer}")
+    _say(f"verified: {verified.signer}")
     if verified.result is not None:
         target, begun = verified.result.target, verified.result.run["started"]
         named = " ".join(str(target[key]) for key in ("name", "version") if target.get(key))
-        print(one_line(f"{named}, run at {begun}"))
-        print(f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}")
+        _say(one_line(f"{named}, run at {begun}"))
+        said = f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}"
+        _say(one_line(said))
     return 0
 
 
@@ -216,7 +220,14 @@ def _refuse_broken(record: Record) -> None:
         raise ValueError(f"no outputs are generated from a broken record: {broken.sentence}")
 
 
+def _say(text: str, file: TextIO | None = None) -> None:
+    """Prints text that may come from a folder of somebody else."""
+    from gateproof.reports.escaping import harmless  # noqa: PLC0415
+
+    print(harmless(text), file=file)
+
+
 def _wrong(problem: Exception) -> int:
     said = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
-    print(f"gateproof: {said}", file=sys.stderr)
+    _say(f"gateproof: {said}", file=sys.stderr)
     return WRONG_USAGE
