@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from gateproof.reports.formats import DEFAULT, FORMATS, Format, render
+from gateproof.reports.record import FILE
 from gateproof.reports.verdicts import RunResult
 
 Guard = Callable[[str, bytes], None]
@@ -37,7 +38,7 @@ def write_reports(
     replaced = projections if beside else FORMATS
     _remove_stale(folder, [FORMATS[name] for name in replaced], {folder / path for path in contents})
     for path, content in contents.items():
-        _write(folder / path, content)
+        write_file(folder / path, content)
     return tuple(folder / path for path in contents)
 
 
@@ -51,8 +52,18 @@ def _remove_stale(folder: Path, formats: Iterable[Format], fresh: set[Path]) -> 
                     path.parent.rmdir()
 
 
-def _write(path: Path, content: bytes) -> None:
+def of_somebody_else(folder: Path) -> Path | None:
+    """A file in a folder without a record that an output would replace or remove."""
+    if (folder / FILE).exists():
+        return None
+    return next((path for row in FORMATS.values() for path in row.files_in(folder)), None)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file as a whole; links in its place are replaced, not followed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.part")
-    unfinished.write_bytes(content)
+    unfinished.unlink(missing_ok=True)
+    with unfinished.open("xb") as file:
+        file.write(content)
     os.replace(unfinished, path)  # noqa: PTH105 - atomic on every system

@@ -92,7 +92,7 @@ def formats_of(asked: list[str] | None) -> tuple[str, ...]:
 
 def draw_again(arguments: argparse.Namespace) -> int:
     """Generates the outputs from the record. Refuses a broken record, which a new seal would hide."""
-    from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
     from gateproof.reports import seal  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
@@ -108,6 +108,7 @@ def draw_again(arguments: argparse.Namespace) -> int:
             _refuse_altered(arguments.folder)
         key = signing_key(arguments.sign_key, os.environ) if resealed else None
         if arguments.out is not None:
+            refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
         for path in write_all(result, folder, formats, key):
@@ -138,7 +139,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
 def join(arguments: argparse.Namespace) -> int:
     """The exit code is that of the merged run."""
-    from gateproof.conformance.cli.outputs import Leak, write_all  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
     from gateproof.reports import leaks  # noqa: PLC0415
     from gateproof.reports.merge import CannotMerge, merge  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
@@ -151,6 +152,7 @@ def join(arguments: argparse.Namespace) -> int:
         parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
         formats = formats_of(arguments.format)
         key = signing_key(arguments.sign_key, os.environ)
+        refuse_foreign(arguments.out)
         arguments.out.mkdir(parents=True, exist_ok=True)
         merge(parts, arguments.out / FILE, scan=leaks.credential_kind)
         result = _read(arguments.out)[1]

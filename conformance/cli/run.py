@@ -55,6 +55,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(given: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These import pytest, HTTP and cryptography, so they are imported only for a run.
+    from gateproof.conformance.cli.outputs import refuse_foreign  # noqa: PLC0415
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
@@ -76,6 +77,7 @@ def handle(given: argparse.Namespace) -> int:
             # A launched target inherits the environment, and must not get the signing key.
             os.environ.pop(SIGN_KEY, None)
             holding.enter_context(claimed(arguments.out))
+            refuse_foreign(arguments.out)
         except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
             print(f"gateproof: {wrong}", file=sys.stderr)
             return WRONG_USAGE

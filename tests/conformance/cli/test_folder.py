@@ -45,6 +45,46 @@ def test_commands_that_write_say_that_somebody_else_does(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["replay/mine.json", "badge.svg", "report.html"])
+@pytest.mark.parametrize("command", ["run", "report", "merge"])
+def test_files_of_somebody_else_are_kept(
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where a run of before is there: only a folder with its record belongs to gateproof."""
+    mine = tmp_path / "out" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    target = tmp_path / "target.toml"
+    target.write_text(TARGET)
+    shards = [tmp_path / "one", tmp_path / "two"]
+    for number, shard in enumerate(shards, start=1):
+        main(["run", "--target", str(target), "--quiet", "--shard", f"{number}/2", "--out", str(shard)])
+    arguments = {
+        "run": ["run", "--target", str(target), "--quiet"],
+        "report": ["report", str(shards[0])],
+        "merge": ["merge", *map(str, shards)],
+    }[command]
+    capsys.readouterr()
+
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert f"found {name}" in capsys.readouterr().err
+    assert mine.read_text() == "mine"
+
+
+def test_link_in_place_of_an_output_is_not_followed(tmp_path: Path) -> None:
+    outside, out = tmp_path / "outside", tmp_path / "out"
+    outside.write_text("mine")
+    out.mkdir()
+    target = tmp_path / "target.toml"
+    target.write_text(TARGET)
+    for name in ("report.json.part", "evidence.jsonl", "seal.pub.pem"):
+        (out / name).symlink_to(outside)
+
+    assert main(["run", "--target", str(target), "--quiet", "--out", str(out)]) == 3
+    assert outside.read_text() == "mine"
+    assert main(["verify", str(out)]) == 0
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to this user")
 def test_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
