@@ -22,6 +22,7 @@ from gateproof.conformance.cli import (
     run,
     serve,
 )
+from gateproof.conformance.cli.own_memory import hide
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.reports.variables import SIGN_KEY
 
@@ -41,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if handler is None:
         parser.print_help(sys.stderr)
         return WRONG_USAGE
+    if SIGN_KEY in os.environ:
+        # Removing it from the environment leaves it readable in /proc.
+        hide()
     if options.command not in SIGNING:
         os.environ.pop(SIGN_KEY, None)
     try:

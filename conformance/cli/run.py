@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.cli.own_memory import can_hide, hide
 from gateproof.conformance.cli.report import NamesFormats, formats_of
 from gateproof.conformance.cli.run_options import (
     DATABASE,
@@ -73,6 +74,8 @@ def handle(given: argparse.Namespace) -> int:
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
+            if arguments.sign_key is not None:
+                hide()
             key = signing_key(arguments.sign_key, os.environ)
             # A launched target inherits the environment, and must not get the signing key.
             os.environ.pop(SIGN_KEY, None)
@@ -104,6 +107,8 @@ def _run(
     collect_seldom()
     shown = screen(no_color=arguments.no_color)
     checks = planned(selected, options.role)
+    if not key.ephemeral and getattr(target, "launch", None) is not None and not can_hide():
+        shown.say("note: as root, a launched target can read the signing key; see SECURITY.md")
     if not arguments.quiet:
         shown.say(_opening(target.name, options, many(len(checks), "check"), len(selected)))
     counting = Counting(shown, len(checks), "checks", silent=arguments.quiet)
