@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
 from gateproof.conformance.wire.rate_limit import Pace
+
+_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,12 @@ class Place:
     def nearby(self) -> Place:
         """The same host on another port."""
         return replace(self, origins=frozenset(), headers={}, client_cert=None)
+
+
+def hosts_of(urls: Iterable[str]) -> frozenset[str]:
+    """The hosts of these URLs; with one name of this machine, its usual names."""
+    named = frozenset(host for url in urls if (host := parts_of(url).hostname))
+    return named | _THIS_MACHINE if named & _THIS_MACHINE else named
 
 
 def parts_of(url: str) -> SplitResult:

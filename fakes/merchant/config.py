@@ -27,12 +27,16 @@ class TlsFiles:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TargetAccess:
-    """How the merchant reaches the per-Resource JWKS at the gateway."""
+    """How the merchant reaches the per-Resource JWKS at the gateway.
+
+    Headers and the client certificate are for `origins` only, if some are given.
+    """
 
     ca_file: Path | None = None
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     client_cert_file: Path | None = None
     client_key_file: Path | None = None
+    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,4 +204,7 @@ def _target(raw: object) -> TargetAccess:
         for key in ("ca_file", "client_cert_file", "client_key_file")
         if fields.get(key) is not None
     }
-    return TargetAccess(headers=headers, **files)
+    origins = fields.get("origins") or []
+    if not isinstance(origins, list) or not all(isinstance(value, str) for value in origins):
+        raise ConfigError("target.origins: expected an array of strings")
+    return TargetAccess(headers=headers, origins=tuple(origins), **files)

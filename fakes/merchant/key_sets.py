@@ -111,13 +111,41 @@ class KeySets:
 
 
 def http_client(target: TargetAccess) -> httpx.AsyncClient:
-    """A client with the trusted CA, client certificate and headers that the target needs."""
+    """A client with the trusted CA; the target's own origins get the client certificate and headers."""
     tls = ssl.create_default_context(cafile=target.ca_file)
+    own = ssl.create_default_context(cafile=target.ca_file)
     if target.client_cert_file is not None:
-        tls.load_cert_chain(target.client_cert_file, target.client_key_file)
-    return httpx.AsyncClient(
-        verify=tls, headers=target.headers, timeout=FETCH_TIMEOUT_S, trust_env=False, follow_redirects=False
+        own.load_cert_chain(target.client_cert_file, target.client_key_file)
+    transport = _Transport(
+        httpx.AsyncHTTPTransport(verify=own, trust_env=False),
+        httpx.AsyncHTTPTransport(verify=tls, trust_env=False),
+        target,
     )
+    return httpx.AsyncClient(
+        transport=transport, timeout=FETCH_TIMEOUT_S, trust_env=False, follow_redirects=False
+    )
+
+
+class _Transport(httpx.AsyncBaseTransport):
+    """Sends requests to the target in one way, and others in another."""
+
+    def __init__(
+        self, own: httpx.AsyncHTTPTransport, other: httpx.AsyncHTTPTransport, target: TargetAccess
+    ) -> None:
+        self._own, self._other = own, other
+        self._target = target
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        origin = f"{url.scheme}://{url.host}:{url.port or {'https': 443, 'http': 80}.get(url.scheme)}"
+        if self._target.origins and origin not in self._target.origins:
+            return await self._other.handle_async_request(request)
+        request.headers.update(self._target.headers)
+        return await self._own.handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._own.aclose()
+        await self._other.aclose()
 
 
 def _parse(body: bytes) -> tuple[PublicKey, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Protocol
 
@@ -12,6 +12,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
 from gateproof.conformance.targets.control import ControlFailed, ControlPlane, Refused
+from gateproof.conformance.wire.route import line_to_add
 from gateproof.fakes.merchant.admin import MerchantAdmin
 
 SCOPES = ("orders:read",)
@@ -92,8 +93,11 @@ class ControlledProjects:
         endpoints: Mapping[str, str],
         ca_file: str | None,
         run_id: str,
+        *,
+        may_reach: Callable[[str], bool] = lambda _: True,
     ) -> None:
         self._control = control
+        self._may_reach = may_reach
         self._merchant = merchant
         self._endpoints = dict(endpoints)
         self._ca_file = ca_file
@@ -216,6 +220,12 @@ class ControlledProjects:
         resource_id, jwks_uri = actions.create_resource(
             self._control, project_id, indicator=indicator, scopes=scopes, merchant=merchant
         )
+        if not self._may_reach(jwks_uri):
+            # The merchant would fetch it.
+            raise Unavailable(
+                "address",
+                f"{jwks_uri} is on a host that the target file does not name; {line_to_add(jwks_uri)}",
+            )
         admin.set_jwks_uri(client_id, jwks_uri)
         return Resource(
             id=resource_id,

@@ -187,7 +187,12 @@ class GatewayBench(SendingBench):
         context, merchant = self.context, self.context.merchant
         if self._control and self._admin and merchant and makes_projects(context.capabilities):
             return ControlledProjects(
-                self._control, self._admin, merchant.endpoints, merchant.ca_file, context.run_id
+                self._control,
+                self._admin,
+                merchant.endpoints,
+                merchant.ca_file,
+                context.run_id,
+                may_reach=self._wire.may_reach,
             )
         return StaticProjects(context.target.projects, self._control)
 

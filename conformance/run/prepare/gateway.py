@@ -36,7 +36,7 @@ from gateproof.conformance.wire.client import RateLimited, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.route import Place, origin
+from gateproof.conformance.wire.route import Place, hosts_of, origin
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant import users as merchant_users
 
@@ -264,7 +264,7 @@ def target_place(target: GatewayTarget) -> Place:
     cert = target.reach.client_cert
     return Place(
         origins=frozenset(map(origin, urls)),
-        hosts=frozenset(urlsplit(url).hostname or "" for url in [*urls, *static]),
+        hosts=hosts_of([*urls, *static]),
         ca_file=str(target.reach.ca_file) if target.reach.ca_file else None,
         client_cert=(str(cert[0]), str(cert[1])) if cert else None,
         headers=dict(target.reach.headers),

@@ -54,6 +54,7 @@ def start_merchant(
             headers=dict(reach.headers),
             client_cert_file=reach.client_cert[0] if reach.client_cert else None,
             client_key_file=reach.client_cert[1] if reach.client_cert else None,
+            origins=tuple(sorted({origin(target.base_url), origin(target.core_url)})),
         ),
         certificates={name: _files(wrong) for name, wrong in bad_certificates(authority).items()}
         if secure

@@ -34,7 +34,7 @@ from gateproof.conformance.targets.readiness import any_answers
 from gateproof.conformance.wire.client import RateLimited, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.route import Place, origin
+from gateproof.conformance.wire.route import Place, hosts_of, origin
 
 _OUTPUT = "target.log"
 METADATA_PATH = "/.well-known/oauth-protected-resource"
@@ -134,7 +134,7 @@ def service_place(target: ServiceTarget) -> Place:
     urls = [target.service_url, *([target.metadata_url] if target.metadata_url else [])]
     return Place(
         origins=frozenset(map(origin, urls)),
-        hosts=frozenset(host for url in urls if (host := urlsplit(url).hostname)),
+        hosts=hosts_of(urls),
         ca_file=str(reach.ca_file) if reach.ca_file else None,
         client_cert=(str(cert[0]), str(cert[1])) if cert else None,
         headers=dict(reach.headers),

@@ -330,3 +330,18 @@ def test_a_listener_uses_a_configured_certificate(
             http.post(listener)
         assert running.admin.switch_listener(listener, "open") == 1
         assert http.post(listener).status_code == 400
+
+
+@pytest.mark.parametrize(("named", "status"), [("the target", 200), ("somebody else", 400)])
+def test_headers_of_the_target_go_to_its_own_origins(
+    ca: tuple[Path, TlsFiles], http: httpx.Client, gateway: str, world: Any, named: str, status: int
+) -> None:
+    """The key server answers nobody without the header."""
+    own = gateway.removesuffix("/jwks") if named == "the target" else "https://127.0.0.1:1"
+    target = TargetAccess(ca_file=ca[0], headers={"X-Staging": "1"}, origins=(own,))
+    with start(MerchantConfig(admin_token=TOKEN, tls=ca[1], target=target)) as running:
+        running.admin.register_client("one", jwks_uri=gateway)
+        assertion = world.assertion(aud=running.endpoints.token_endpoint)
+        form = {"grant_type": JWT_BEARER, "assertion": assertion}
+
+        assert http.post(running.endpoints.token_endpoint, data=form).status_code == status

@@ -8,7 +8,7 @@ import pytest
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
-from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.targets.control import Refused
 
 FIRST = {"issuer": "https://first.test", "token_endpoint": "https://first.test/token"}
@@ -75,3 +75,11 @@ def test_merchant_that_the_control_refuses_is_left_out_with_its_reason() -> None
     site: Any = MerchantSite(admin=Admin(), endpoints=OTHER)  # type: ignore[arg-type]
     with pytest.raises(LeftOut, match="one merchant is enough"):
         pool(Control(refuses=True), Admin()).project_at(site, "gateway-at-the-other", None)
+
+
+def test_key_set_out_of_reach_is_told_to_no_merchant() -> None:
+    first: Any = Admin()
+    made = ControlledProjects(Control(refuses=False), first, FIRST, None, "run", may_reach=lambda _: False)
+
+    with pytest.raises(Unavailable, match=r"\[target\] origins = "):
+        made.home()
