@@ -10,7 +10,7 @@ from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
 _LABEL = re.compile(r"⟨([a-z_ ]+)#(\d+)⟩")
-_MARK = re.compile(r"⟨[^⟩]*⟩")
+_MARK = re.compile(r"⟨[^⟨⟩]*⟩")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

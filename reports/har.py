@@ -13,7 +13,7 @@ from gateproof.reports.exchanges import Headers, Shown
 from gateproof.reports.summary_texts import caveats, started, target_name, verdict_words
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult
 
-_MARK = re.compile(r"⟨[^⟩]*⟩")
+_MARK = re.compile(r"⟨[^⟨⟩]*⟩")
 _NOT_KNOWN = -1
 
 

@@ -20,7 +20,7 @@ _SHORTEST = 16
 # A shorter secret is hidden only where it is a whole value; elsewhere it could be a word.
 _SAFE = 6
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
-_LABEL = re.compile(r"⟨[^⟩]*⟩")
+_LABEL = re.compile(r"⟨[^⟨⟩]*⟩")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?:-----)?(?:[\s\S]{0,8000}?-----END [A-Z0-9 ]*PRIVATE KEY(?:-----)?)?"
 )
@@ -137,7 +137,7 @@ class Redactor:
         text = _JWT.sub(lambda found: self._mark(found.group()), text)
         return "".join(
             piece if piece.startswith("⟨") else _RUN.sub(self._judge, piece)
-            for piece in re.split(r"(⟨[^⟩]*⟩)", text)
+            for piece in re.split(r"(⟨[^⟨⟩]*⟩)", text)
         )
 
     def _judge(self, found: re.Match[str]) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
+    from gateproof.conformance.signin.node_ids import Words
+
 FORM_URLENCODED = "application/x-www-form-urlencoded"
 _UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b", re.IGNORECASE)
 ENCTYPES = {FORM_URLENCODED, "multipart/form-data", "text/plain"}
@@ -35,7 +37,9 @@ def _hides(node: LexborNode) -> bool:
     return style is not None and _UNSEEN.search(style) is not None
 
 
-def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: str) -> Field | Button | None:
+def read_control(
+    node: LexborNode, labels: Mapping[str, str], words: Words, url: str, base: str
+) -> Field | Button | None:
     """A field or a submit button; None for other buttons, which only scripts use."""
     attributes = attributes_of(node)
     kind = attributes.get("type", "").strip().lower()
@@ -50,7 +54,7 @@ def read_control(node: LexborNode, labels: Mapping[str, str], url: str, base: st
         button = _button(attributes, "image" if kind == "image" else "submit", text, url, base)
         return replace(button, hidden=is_hidden(node))
     label = labels.get(attributes["id"], "") if attributes.get("id") else ""
-    around = next((words_of(parent) for parent in ancestors(node) if parent.tag == "label"), "")
+    around = next((words(parent) for parent in ancestors(node) if parent.tag == "label"), "")
     hints = (label, around, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
     field = Field(
         kind="textarea" if node.tag == "textarea" else "select" if node.tag == "select" else kind or "text",

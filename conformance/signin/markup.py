@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
@@ -17,6 +18,7 @@ from gateproof.conformance.signin.controls import (
     read_control,
 )
 from gateproof.conformance.signin.node_ids import (
+    Words,
     ancestors,
     attributes_of,
     in_order,
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.exchange import Answer
 
 _LONGEST_TEXT = 20_000
+# What is read of a page. The time for elements in each other grows with the square of their number.
+_MOST_TAGS, _MOST_CONTROLS = 20_000, 2_000
+_BEGINS_A_TAG = re.compile(r"<[A-Za-z/!?]")
 
 
 def read_page(url: str, answer: Answer) -> Page:
@@ -46,7 +51,7 @@ def read_page(url: str, answer: Answer) -> Page:
     if not _is_html(answer):
         shown = " ".join(source[:_LONGEST_TEXT].split())
         return Page(url=url, status=answer.status, text=shown, refresh=_refresh(refresh, url, url))
-    tree = LexborHTMLParser(numbered(source))
+    tree = LexborHTMLParser(numbered(_first_tags(source)))
     base_node = tree.css_first("base[href]")
     base = resolve(url, attributes_of(base_node)["href"]) if base_node is not None else url
     for meta in tree.css("meta"):
@@ -70,6 +75,13 @@ def read_page(url: str, answer: Answer) -> Page:
         referrer_policy=policy,
         scripted=scripted,
     )
+
+
+def _first_tags(source: str) -> str:
+    """The source up to the tag with which it becomes longer than any page for users."""
+    tags = _BEGINS_A_TAG.finditer(source)
+    end = next(islice(tags, _MOST_TAGS, None), None)
+    return source if end is None else source[: end.start()]
 
 
 def _is_html(answer: Answer) -> bool:
@@ -136,7 +148,7 @@ def _links(tree: LexborHTMLParser, base: str) -> tuple[Link, ...]:
 
 
 def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[Form, ...]:
-    nodes = in_order(tree)
+    nodes, words = in_order(tree)[:_MOST_CONTROLS], Words()
     labels = {attributes_of(label).get("for", ""): words_of(label) for label in tree.css("label[for]")}
     owned: dict[int, list[Field | Button]] = {}
     forms: dict[int, LexborNode] = {}
@@ -152,7 +164,9 @@ def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[F
             open_form = None if node is None else node.mem_id
             continue
         owner = _owner(node, open_form, forms, by_id)
-        control = None if owner is None or _is_disabled(node) else read_control(node, labels, url, base)
+        control = (
+            None if owner is None or _is_disabled(node) else read_control(node, labels, words, url, base)
+        )
         if owner is not None and control is not None:
             owned[owner].append(control)
     return tuple(

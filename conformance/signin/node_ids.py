@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _NUMBER = "data-gateproof-order"
+_DEEPEST = 512
 _TAG = re.compile(r"<(/form|form|input|button|select|textarea)(?=[\s/>])", re.IGNORECASE)
 _NUMBERED = re.compile(rf" {_NUMBER}=\d+ |<\?{_NUMBER} \d+>")
 _END_OF_FORM = re.compile(rf"<(?:!--)?\?{_NUMBER} (\d+)")
@@ -57,6 +58,18 @@ def words_of(node: LexborNode) -> str:
     return " ".join(text_of(node).split())
 
 
+class Words:
+    """The text of elements on one line, read once for each."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, str] = {}
+
+    def __call__(self, node: LexborNode) -> str:
+        if node.mem_id not in self._read:
+            self._read[node.mem_id] = words_of(node)
+        return self._read[node.mem_id]
+
+
 def in_order(tree: LexborHTMLParser) -> list[LexborNode | None]:
     """Forms and controls in source order; None stands for the end tag of a form."""
     found: dict[int, LexborNode | None] = {}
@@ -73,7 +86,10 @@ def in_order(tree: LexborHTMLParser) -> list[LexborNode | None]:
 
 
 def ancestors(node: LexborNode) -> Iterator[LexborNode]:
+    """The elements around this one; browsers nest them no deeper than this, either."""
     parent = node.parent
-    while parent is not None:
+    for _ in range(_DEEPEST):
+        if parent is None:
+            return
         yield parent
         parent = parent.parent
