@@ -74,7 +74,7 @@ def _statements(
         return
     signer = _predicate(sealed).get("signer")
     ephemeral = isinstance(signer, dict) and signer.get("kind") == seal.EPHEMERAL
-    expected = seal.statements(result, drawn, sealed.key, ephemeral=ephemeral)
+    expected = seal.statements(result, drawn, sealed.key, ephemeral=ephemeral, before=_before(sealed))
     for name, payload in sealed.payloads.items():
         said, right = _object(payload), _object(expected[name])
         if said.get("subject") != right["subject"]:
@@ -84,6 +84,14 @@ def _statements(
         elif payload != expected[name]:
             text = f"its {_difference(said, right)} does not match the record and the files generated from it"
             yield Finding(concern=Concern.SEAL, file=name, text=text)
+
+
+def _before(sealed: Sealed) -> tuple[str, ...]:
+    """The digests of the seals that this one says it replaces; the folder does not have those seals."""
+    said = _predicate(sealed).get("resealed")
+    if not isinstance(said, list):
+        return ()
+    return tuple(str(each.get("sha256")) for each in said if isinstance(each, dict))
 
 
 def _unlisted(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -30,15 +30,29 @@ GIVEN = "given by whoever ran the harness"
 Projections = Mapping[str, Mapping[str, bytes]]
 
 
-def seal(result: RunResult, projections: Projections, key: SigningKey) -> dict[str, bytes]:
-    """The files of the seal over the record and the output files."""
-    payloads = statements(result, projections, key.public, ephemeral=key.ephemeral)
+def digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def seal(
+    result: RunResult, projections: Projections, key: SigningKey, before: Sequence[str] = ()
+) -> dict[str, bytes]:
+    """The files of the seal over the record and the output files.
+
+    `before` are the digests of the seals that this one replaces.
+    """
+    payloads = statements(result, projections, key.public, ephemeral=key.ephemeral, before=before)
     sealed = {name: envelope(payload, key) for name, payload in payloads.items()}
     return {**sealed, PUBLIC_KEY: public_pem(key.public)}
 
 
 def statements(
-    result: RunResult, projections: Projections, key: Ed25519PublicKey, *, ephemeral: bool
+    result: RunResult,
+    projections: Projections,
+    key: Ed25519PublicKey,
+    *,
+    ephemeral: bool,
+    before: Sequence[str] = (),
 ) -> dict[str, bytes]:
     """The statements by file name; they depend only on the result, the output files and the key."""
     subject = [{"name": FILE, "digest": {"sha256": result.run["evidence_digest"]}}]
@@ -49,12 +63,17 @@ def statements(
     }
     predicates = {
         TEST_RESULT: (TEST_RESULT_TYPE, _test_result(result)),
-        VERDICTS: (VERDICTS_TYPE, _verdicts(result, projections, signer)),
+        VERDICTS: (VERDICTS_TYPE, _verdicts(result, projections, signer) | _resealed(before)),
     }
     return {
         name: chain.encode({"_type": STATEMENT, "subject": subject, "predicateType": kind, "predicate": said})
         for name, (kind, said) in predicates.items()
     }
+
+
+def _resealed(before: Sequence[str]) -> dict[str, Any]:
+    """That the folder was sealed before, by whoever: the seal names its signer."""
+    return {"resealed": [{"sha256": each} for each in before]} if before else {}
 
 
 def _test_result(result: RunResult) -> dict[str, Any]:
@@ -100,7 +119,7 @@ def _verdicts(result: RunResult, projections: Projections, signer: Mapping[str, 
         for rule in result.rules
     ]
     files = [
-        {"format": name, "name": path, "digest": {"sha256": hashlib.sha256(content).hexdigest()}}
+        {"format": name, "name": path, "digest": {"sha256": digest(content)}}
         for name, drawn in sorted(projections.items())
         for path, content in sorted(drawn.items())
     ]

@@ -18,16 +18,21 @@ class Leak(Exception):
 
 
 def write_all(
-    result: RunResult, folder: Path, formats: Sequence[str], key: SigningKey | None
+    result: RunResult,
+    folder: Path,
+    formats: Sequence[str],
+    key: SigningKey | None,
+    before: Sequence[str] = (),
 ) -> tuple[Path, ...]:
     """Writes the outputs and, with a key, the seal; returns the paths of the outputs.
 
-    Without a key the folder already has a seal, and the other outputs that it covers are kept.
+    Without a key the folder already has a seal, and the other outputs that it covers are kept. `before` are
+    the digests of the seals that a new one replaces.
     """
     projections = rendered(result, formats)
     written = write_reports(projections, folder, guard=_guard, beside=key is None)
     if key is not None:
-        for name, content in seal.seal(result, projections, key).items():
+        for name, content in seal.seal(result, projections, key, before).items():
             write_file(folder / name, content)
     return written
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -22,6 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     report.add_argument("folder", type=Path, metavar="DIR", help="the folder of a run")
     add_format(report)
     add_sign_key(report)
+    add_signer(report)
     report.add_argument(
         "--out", type=Path, metavar="DIR", help="another folder, to which the record is copied"
     )
@@ -41,6 +41,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     add_format(joiner)
     add_sign_key(joiner)
+    add_signer(joiner)
     joiner.set_defaults(handler=join)
 
     verifier = commands.add_parser("verify", help="check a run's signature, digests and outputs")
@@ -70,6 +71,15 @@ def add_sign_key(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_signer(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="SIGNER",
+        help="public key (PEM) of the signer before; --sign-key signs only what verifies with it",
+    )
+
+
 def formats_of(asked: list[str] | None) -> tuple[str, ...]:
     """The selected formats, or the default ones; raises ValueError for an unknown name."""
     from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
@@ -93,9 +103,10 @@ def formats_of(asked: list[str] | None) -> tuple[str, ...]:
 def draw_again(arguments: argparse.Namespace) -> int:
     """Generates the outputs from the record. Refuses a broken record, which a new seal would hide."""
     from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
+    from gateproof.conformance.cli.resealing import key_for, refuse_altered, seals_before  # noqa: PLC0415
     from gateproof.reports import seal  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
-    from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
 
     try:
         record, result = _read(arguments.folder)
@@ -104,14 +115,16 @@ def draw_again(arguments: argparse.Namespace) -> int:
         folder = arguments.out or arguments.folder
         # An existing seal is kept: it covers the record, and the new outputs follow from the record.
         resealed = arguments.sign_key is not None or not (folder / seal.VERDICTS).exists()
+        key, before = None, tuple[str, ...]()
         if resealed:
-            _refuse_altered(arguments.folder)
-        key = signing_key(arguments.sign_key, os.environ) if resealed else None
+            refuse_altered(arguments.folder, unsealed=arguments.sign_key is None)
+            key = key_for([arguments.folder], arguments.sign_key, arguments.key)
+            before = seals_before([arguments.folder])
         if arguments.out is not None:
             refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
             (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
-        for path in write_all(result, folder, formats, key):
+        for path in write_all(result, folder, formats, key, before):
             _say(str(path))
     except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
@@ -140,23 +153,25 @@ def compare(arguments: argparse.Namespace) -> int:
 def join(arguments: argparse.Namespace) -> int:
     """The exit code is that of the merged run."""
     from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
+    from gateproof.conformance.cli.resealing import key_for, refuse_altered, seals_before  # noqa: PLC0415
     from gateproof.reports import leaks  # noqa: PLC0415
     from gateproof.reports.merge import CannotMerge, merge  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
-    from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
+    from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
     from gateproof.reports.terminal import partial  # noqa: PLC0415
 
     try:
         for folder in arguments.folders:
-            _refuse_altered(folder)
+            refuse_altered(folder)
+        key = key_for(arguments.folders, arguments.sign_key, arguments.key)
+        before = seals_before(arguments.folders)
         parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
         formats = formats_of(arguments.format)
-        key = signing_key(arguments.sign_key, os.environ)
         refuse_foreign(arguments.out)
         arguments.out.mkdir(parents=True, exist_ok=True)
         merge(parts, arguments.out / FILE, scan=leaks.credential_kind)
         result = _read(arguments.out)[1]
-        write_all(result, arguments.out, formats, key)
+        write_all(result, arguments.out, formats, key, before)
     except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
     _say(f"{result.verdict.value}: {result.reason}{partial(result)}")
@@ -188,20 +203,6 @@ def check(arguments: argparse.Namespace) -> int:
         said = f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}"
         _say(one_line(said))
     return 0
-
-
-def _refuse_altered(folder: Path) -> None:
-    """Refuses a folder that contradicts its seal, so that it does not get a new one."""
-    from gateproof.reports import seal  # noqa: PLC0415
-    from gateproof.reports.findings import Concern  # noqa: PLC0415
-    from gateproof.reports.verify import verify  # noqa: PLC0415
-
-    if not (folder / seal.VERDICTS).exists():
-        return
-    altered = {Concern.SIGNATURE, Concern.RECORD, Concern.SEAL}
-    found = next((each for each in verify(folder).findings if each.concern in altered), None)
-    if found is not None:
-        raise ValueError(f"{folder}: {found.sentence}; an altered folder is not signed")
 
 
 def _read(folder: Path) -> tuple[Record, RunResult]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import signal
 import subprocess
@@ -11,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from gateproof.reports.chain import START, encode, link
+from gateproof.reports.signing import public_pem
 
 SOME = ("--only", "DISC-*", "--only", "CLAIM-0[1-4]", "--seed", "3")
 
@@ -112,6 +117,56 @@ def test_part_that_contradicts_its_seal_is_not_signed_again(tmp_path: Path) -> N
         assert done.returncode == 2
         assert "an altered folder is not signed" in done.stderr
     assert not (tmp_path / "joined").exists()
+
+
+def new_key(folder: Path, name: str) -> tuple[str, str]:
+    """The paths of a private key and its public one."""
+    private = Ed25519PrivateKey.generate()
+    form = serialization.PrivateFormat.PKCS8
+    (folder / f"{name}.pem").write_bytes(
+        private.private_bytes(serialization.Encoding.PEM, form, serialization.NoEncryption())
+    )
+    (folder / f"{name}.pub.pem").write_bytes(public_pem(private.public_key()))
+    return f"{name}.pem", f"{name}.pub.pem"
+
+
+def test_only_what_verifies_with_the_signers_key_is_signed_again(tmp_path: Path) -> None:
+    (ours, ours_public), (theirs, theirs_public) = new_key(tmp_path, "ours"), new_key(tmp_path, "theirs")
+    gateproof(tmp_path, "run", "--only", "DISC-01", "--sign-key", ours, "--out", "run")
+    before = (tmp_path / "run" / "seal.verdicts.dsse.json").read_bytes()
+
+    for refused in (("--sign-key", theirs), ("--sign-key", theirs, "--key", theirs_public)):
+        done = gateproof(tmp_path, "report", "run", *refused)
+        assert done.returncode == 2, done.stdout
+        assert "--key" in done.stderr or "not verified with" in done.stderr
+    assert (tmp_path / "run" / "seal.verdicts.dsse.json").read_bytes() == before
+
+    signed = gateproof(tmp_path, "report", "run", "--sign-key", theirs, "--key", ours_public)
+    assert signed.returncode == 0, signed.stderr
+    assert gateproof(tmp_path, "verify", "run", "--key", theirs_public).returncode == 0
+    envelope = json.loads((tmp_path / "run" / "seal.verdicts.dsse.json").read_bytes())
+    predicate = json.loads(base64.b64decode(envelope["payload"]))["predicate"]
+    assert predicate["resealed"] == [{"sha256": hashlib.sha256(before).hexdigest()}]
+
+
+def test_parts_are_signed_with_a_key_only_if_their_signer_is_known(tmp_path: Path) -> None:
+    ours, ours_public = new_key(tmp_path, "ours")
+    for part in ("1", "2"):
+        run = ("run", "--only", "DISC-0[12]", "--shard", f"{part}/2", "--sign-key", ours, "--out", part)
+        gateproof(tmp_path, *run)
+
+    assert gateproof(tmp_path, "merge", "1", "2", "--sign-key", ours, "--out", "x").returncode == 2
+    assert gateproof(tmp_path, "merge", "1", "2", "--out", "plain").returncode == 0
+    assert "integrity, not identity" in gateproof(tmp_path, "verify", "plain").stdout
+    signed = ("merge", "1", "2", "--sign-key", ours, "--key", ours_public, "--out", "signed")
+    assert gateproof(tmp_path, *signed).returncode == 0
+    assert gateproof(tmp_path, "verify", "signed", "--key", ours_public).returncode == 0
+
+    for name in ("seal.verdicts.dsse.json", "seal.test-result.dsse.json", "seal.pub.pem"):
+        (tmp_path / "1" / name).unlink()
+    unsealed = gateproof(tmp_path, "merge", "1", "2", "--out", "y")
+    assert unsealed.returncode == 2
+    assert "is not sealed" in unsealed.stderr
 
 
 def rechained(said: list[dict[str, Any]]) -> bytes:
