@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-from gateproof.reports.verdicts import CheckResult, RuleResult, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, Verdict, deciding_levels
 
 _REQUIRED = ("rule", "reason", "expires")
 _KEYS = (*_REQUIRED, "check")
@@ -87,6 +88,25 @@ def apply(
             if entry not in stale
         ),
     )
+
+
+def file_of(result: RunResult, reason: str, expires: date) -> str:
+    """A baseline file that accepts the deciding failures of a run, check by check."""
+    levels = deciding_levels(strict=bool(result.run.get("strict")))
+    entries = [
+        f"[[baseline]]\nrule = {_toml(rule.id)}\ncheck = {_toml(check.id)}\n"
+        f"reason = {_toml(' '.join(reason.split()))}\nexpires = {expires.isoformat()}\n"
+        for rule in result.rules
+        if rule.verdict is Verdict.FAILED and rule.level in levels
+        for check in rule.checks
+        if check.verdict is Verdict.FAILED
+    ]
+    return "\n".join(entries)
+
+
+def _toml(text: str) -> str:
+    """A basic string of TOML, which has the escapes of JSON."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _reasons(rule: RuleResult, entries: Sequence[Entry]) -> str:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from gateproof import __version__
 from gateproof.conformance.cli import (
+    baseline,
     control,
     doctor,
     explain,
@@ -26,10 +27,23 @@ from gateproof.conformance.cli.own_memory import hide
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
 from gateproof.reports.variables import SIGN_KEY
 
-COMMANDS = (run, replay, report, prove, serve, init, doctor, control, intercept, rules_list, explain)
+COMMANDS = (
+    run,
+    replay,
+    report,
+    baseline,
+    prove,
+    serve,
+    init,
+    doctor,
+    control,
+    intercept,
+    rules_list,
+    explain,
+)
 WRONG_USAGE, NO_VERDICT = 2, 3
 # Commands that only print. For the others, a closed pipe means exit code NO_VERDICT.
-PRINTING = ("list", "explain", "init")
+PRINTING = ("list", "explain", "init", "baseline")
 # Commands that sign. The others may start programs, which must not inherit the signing key.
 SIGNING = ("run", "report", "merge")
 

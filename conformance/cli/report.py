@@ -47,6 +47,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     verifier = commands.add_parser("verify", help="check a run's signature, digests and outputs")
     verifier.add_argument("folder", type=Path, metavar="BUNDLE", help="the folder of a run")
     verifier.add_argument("--key", type=Path, metavar="FILE", help="the signer's public key (PEM)")
+    verifier.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="what the run has to be (repeatable): verdict, role, target, version, certify, strict, faults, "
+        "requirements, or max-age such as 30d",
+    )
     verifier.set_defaults(handler=check)
 
 
@@ -180,15 +188,20 @@ def join(arguments: argparse.Namespace) -> int:
 
 def check(arguments: argparse.Namespace) -> int:
     """Exit code 0 if everything is verified; else 1, and the first finding is printed."""
+    from datetime import UTC, datetime  # noqa: PLC0415
+
+    from gateproof.reports import expectations  # noqa: PLC0415
     from gateproof.reports.escaping import one_line  # noqa: PLC0415
+    from gateproof.reports.expectations import WrongExpectation  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
     from gateproof.reports.terminal import partial  # noqa: PLC0415
     from gateproof.reports.verify import verify  # noqa: PLC0415
 
     try:
+        expected = [expectations.parse(text) for text in arguments.expect]
         key = arguments.key.read_bytes() if arguments.key is not None else None
         verified = verify(arguments.folder, key)
-    except (KeyProblem, OSError) as problem:
+    except (KeyProblem, WrongExpectation, OSError) as problem:
         return _wrong(problem)
     if verified.first is not None:
         _say(one_line(f"not verified: {verified.first.sentence}"))
@@ -202,6 +215,10 @@ def check(arguments: argparse.Namespace) -> int:
         _say(one_line(f"{named}, run at {begun}"))
         said = f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}"
         _say(one_line(said))
+        wrong = list(expectations.unmet(verified.result, expected, datetime.now(UTC)))
+        for sentence in wrong:
+            _say(one_line(f"not as expected: {sentence}"))
+        return 1 if wrong else 0
     return 0
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from typing import Any
 
 import pytest
 
-from gateproof.reports.baseline import BaselineError, Entry, apply, parse
+from gateproof.reports.baseline import BaselineError, Entry, apply, file_of, parse
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunVerdict, Verdict
 
 KNOWN = {
@@ -178,3 +178,17 @@ def test_the_day_that_counts_is_the_day_of_the_run(kit: Any) -> None:
     entry = kit.entry(rule="REDEEM-05", reason="known", expires="2001-02-03")
     result = kit.result(baseline=(entry,), started="2001-02-03T23:59:59+00:00")
     assert result.rules[1].baselined == "known"
+
+
+def test_file_of_a_run_accepts_its_failures_and_no_others(kit: Any) -> None:
+    """Also one whose ID has the marks of a pattern, which then covers itself."""
+    text = file_of(kit.result(), 'until "the next" release', date(2999, 1, 1))
+    (entry,) = parse(text.encode(), "b.toml", {"REDEEM-05": ["REDEEM-05/broken"]})
+    assert entry == Entry(
+        rule="REDEEM-05",
+        check="REDEEM-05/broken",
+        reason='until "the next" release',
+        expires="2999-01-01",
+    )
+    again = kit.result(baseline=(kit.entry(**asdict(entry)),))
+    assert {rule.id: rule.baselined for rule in again.rules if rule.baselined} == {"REDEEM-05": entry.reason}
