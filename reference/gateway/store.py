@@ -57,6 +57,11 @@ class Expiring(Generic[Value]):
     def change(self, key: str, value: Value) -> None:
         self._rows[key] = (self._rows[key][0], value)
 
+    def renew(self, key: str, now: float) -> None:
+        """Keeps a row as long as a new one."""
+        if (value := self.take(key)) is not None:
+            self.add(key, value, now)
+
     def take(self, key: str) -> Value | None:
         """Reads and removes a row in one step, so that it can be taken only once."""
         row = self._rows.pop(key, None)

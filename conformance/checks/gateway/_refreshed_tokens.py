@@ -9,9 +9,13 @@ from gateproof.conformance.kit.gateway.worker_state import Renewed
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.time_limits import LEEWAY_S
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read
+from gateproof.conformance.wire.secret import Secret
 
+# Access tokens that live longer are not waited for: the clock would move too far for other checks.
+LONGEST_LIFE_S = 90 * 86_400
 UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
 
 
@@ -52,6 +56,15 @@ def renewed_later(world: World, grant: Grant, otherwise: str) -> Grant:
     return fresh
 
 
+def renewed_after_its_end(world: World, grant: Grant) -> Grant:
+    """The given grant, refreshed when its access token has expired."""
+    life_s = world.clock.life_s(grant.access_token, grant.answer)
+    if not life_s < LONGEST_LIFE_S:
+        raise LeftOut("access tokens live too long to wait for their end")
+    world.clock.advance(max(0, round(life_s)) + LEEWAY_S)
+    return renewed_later(world, grant, "a refresh is refused when the access token has expired")
+
+
 def _fresh(world: World) -> Grant | None:
     fresh = _refreshed(world, world.grant())
     if fresh is None:
@@ -72,4 +85,12 @@ def _refreshed(world: World, grant: Grant) -> Grant | None:
     token = answer.member("access_token")
     if answer.status != 200 or not isinstance(token, str) or not token:
         return None
-    return replace(grant, access_token=world.gateway.keyring.secret("access_token", token), answer=answer)
+    newest = answer.member("refresh_token")
+    return replace(
+        grant,
+        access_token=world.gateway.keyring.secret("access_token", token),
+        refresh_token=Secret("refresh_token", newest)
+        if isinstance(newest, str) and newest
+        else grant.refresh_token,
+        answer=answer,
+    )

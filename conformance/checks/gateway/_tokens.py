@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateproof.conformance.kit.gateway.world import World
@@ -66,11 +67,24 @@ def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
 
 
 def does_not_reveal_the_user(token: str, user: User, what: str) -> None:
-    """The token contains neither login nor e-mail of the user: not as plain text, base64 or hex."""
+    """The token contains neither login nor e-mail of the user, plain, encoded or backwards."""
     local_part = user.login.partition("@")[0]
     names = {user.login, user.login.lower()} | ({local_part} if len(local_part) > 4 else set())
-    told = any(form.lower() in token.lower() for name in names for form in (name, name.encode().hex()))
-    told = told or any(form in token for name in names for form in embedded(name) if len(form) > 5)
+    written = {form for name in names for form in (name, name[::-1])}
+    told = any(form.lower() in token.lower() for name in written for form in _of_one_case(name))
+    told = told or any(form in token for name in written for form in embedded(name) if len(form) > 5)
     expect.that(
         not told, what, expected="nothing that tells the user's login", got="the login, plain or encoded"
     )
+
+
+def _of_one_case(name: str) -> Iterator[str]:
+    """Forms in which upper and lower case mean the same: as it is, hexadecimal, and base32 at all places."""
+    octets = name.encode()
+    yield from (name, octets.hex(), octets.hex()[::-1])
+    for lead in range(5):
+        padded = bytes(lead) + octets
+        # Only the characters that depend on the name alone, not on its neighbours.
+        start, end = -(-lead * 8 // 5), len(padded) * 8 // 5
+        for encode in (base64.b32encode, base64.b32hexencode):
+            yield encode(padded).decode("ascii")[start:end]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gateproof.conformance.checks.gateway._tokens import (
@@ -42,6 +42,8 @@ ODD_INDICATORS = {
 # Agent hosts that differ from the usual one.
 ELSEWHERE = "https://another-agent.example/callback"
 DAY_S = 86_400
+# Days between sign-ins. A user who stays away for months may be forgotten.
+LATER = {"six-weeks": (42,), "a-year": (63,) * 6}
 
 
 @check("CLAIM-01")
@@ -125,6 +127,18 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
 
     after = claims_of(world, world.grant(agent=agent)).get("sub")
     expect.equal(after, before, "sub of the same user a day later")
+
+
+@check("CLAIM-03", needs=["control:advance_clock"], cases=LATER)
+def sub_is_stable_over_time(world: World, case: Sequence[int]) -> None:
+    """A user has the same `sub` in the Project weeks later, and over a year with a sign-in now and then."""
+    agent = world.agents.new()
+    before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
+    for days in case:
+        world.clock.advance(days * DAY_S)
+
+        after = claims_of(world, world.grant(agent=agent)).get("sub")
+        expect.equal(after, before, f"sub of the same user {days} days later")
 
 
 @check("CLAIM-03", needs=["control:rotate_keys"])

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_later
 from gateproof.conformance.checks.gateway._tokens import claims_of, does_not_reveal_the_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import read, verifying
+from gateproof.conformance.wire.secret import Secret
 
 
 @check("CLAIM-09")
@@ -31,6 +36,17 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
     _not_for_the_resource(world)
 
 
+@check("CLAIM-10")
+def id_token_of_a_refresh_is_not_meant_for_the_resource(world: World) -> None:
+    """The `aud` of an ID token that a refresh brings does not contain the Resource indicator."""
+    fresh = renewed(world)
+    id_token = fresh.answer.member("id_token")
+    if not isinstance(id_token, str) or not id_token:
+        raise LeftOut("a refresh brings no ID token")
+
+    _is_not_for_the_resource(world, replace(fresh, id_token=Secret("id_token", id_token)))
+
+
 @check("CLAIM-10", needs=["control:rotate_keys"])
 def id_token_is_not_meant_for_the_resource_after_a_rotation(world: World) -> None:
     """The ID token's `aud` does not contain the Resource indicator after a key rotation."""
@@ -41,7 +57,10 @@ def id_token_is_not_meant_for_the_resource_after_a_rotation(world: World) -> Non
 
 
 def _not_for_the_resource(world: World) -> None:
-    grant = world.grant()
+    _is_not_for_the_resource(world, world.grant())
+
+
+def _is_not_for_the_resource(world: World, grant: Grant) -> None:
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
     held = audience if isinstance(audience, list) else [audience]
     require.that(
@@ -91,8 +110,20 @@ def _verifies_and_names_the_agent(world: World) -> None:
 @check("CLAIM-12")
 def refresh_token_is_opaque(world: World) -> None:
     """The agent's refresh token is no JWT and does not reveal the user."""
-    grant = world.grant()
-    token = grant.refresh_token.reveal()
+    _opaque(world.grant(), "refresh token")
 
-    expect.that(read(token) is None, "refresh token", expected="an opaque string", got="a JWT")
-    does_not_reveal_the_user(token, grant.user, "refresh token")
+
+@check("CLAIM-12")
+def refresh_token_of_a_refresh_is_opaque(world: World) -> None:
+    """The refresh tokens that a first and a second refresh bring are no JWTs and do not reveal the user."""
+    grant = world.grant()
+    for what in ("refresh token of the first refresh", "refresh token of the second refresh"):
+        grant = renewed_later(world, grant, "a refresh of this token is refused")
+
+        _opaque(grant, what)
+
+
+def _opaque(grant: Grant, what: str) -> None:
+    token = grant.refresh_token.reveal()
+    expect.that(read(token) is None, what, expected="an opaque string", got="a JWT")
+    does_not_reveal_the_user(token, grant.user, what)

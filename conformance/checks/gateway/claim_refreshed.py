@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_from
+from gateproof.conformance.checks.gateway._refreshed_tokens import (
+    renewed,
+    renewed_after_its_end,
+    renewed_from,
+)
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -65,6 +69,14 @@ def renewed_token_has_the_sub_of_before(world: World) -> None:
 def renewed_token_ends_in_the_future(world: World) -> None:
     """After a refresh, `exp` is a number in the future."""
     grant = renewed(world)
+
+    in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
+
+
+@check("CLAIM-04", needs=["control:advance_clock"])
+def late_refresh_brings_a_token_that_ends_in_the_future(world: World) -> None:
+    """After a refresh past the end of the first access token, `exp` of the new one is in the future."""
+    grant = renewed_after_its_end(world, world.grant())
 
     in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
 

@@ -64,6 +64,8 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
 
 # More uses than any sensible limit.
 MANY = 30
+# Each may have a Proxy token of its own.
+PROCESSES = 25
 
 
 @check("PROXY-06")
@@ -91,9 +93,24 @@ def one_token_redeems_for_every_user(world: World) -> None:
 @check("PROXY-06")
 def newer_token_leaves_the_older_one_good(world: World) -> None:
     """A Proxy token still redeems after the client has got a newer one."""
-    grant, older = world.grant(), world.backend.proxy_token()
-    newer = world.backend.proxy_token()
-    world.backend.require_redeemed(grant, newer)
+    _older_one_is_good(world, newer=1)
+
+
+@check("PROXY-06")
+def many_newer_tokens_leave_the_older_one_good(world: World) -> None:
+    """A Proxy token still redeems after the client has got 25 newer ones, one for each process."""
+    _older_one_is_good(world, newer=PROCESSES)
+
+
+@check("PROXY-06", needs=["control:create_resource"])
+def token_serves_a_resource_that_is_newer(world: World) -> None:
+    """A Proxy token redeems at a Resource that was created in its Project after the token was issued."""
+    project = world.projects.own_or_home()
+    older = world.backend.proxy_token(project)
+    world.backend.require_redeemed(world.grant(resource=project.resource), older)
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    grant = world.grant(resource=console.resource_in(world, project, indicator))
+    world.backend.require_redeemed(grant, world.backend.proxy_token(project))
 
     expect(world.backend.redeem_once_provisioned(grant, older)).status(200)
 
@@ -129,6 +146,15 @@ def token_is_refused_after_its_hour(world: World) -> None:
     expect(world.backend.redeem_once_provisioned(grant, token)).not_granted(
         "the merchant token", "access_token"
     )
+
+
+def _older_one_is_good(world: World, *, newer: int) -> None:
+    grant, older = world.grant(), world.backend.proxy_token()
+    for _ in range(newer):
+        newest = world.backend.proxy_token()
+    world.backend.require_redeemed(grant, newest)
+
+    expect(world.backend.redeem_once_provisioned(grant, older)).status(200)
 
 
 def _with_another_client(world: World, project: Project) -> Project:

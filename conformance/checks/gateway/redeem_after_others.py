@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization, still_good
+from gateproof.conformance.kit.gateway.isolated_user import (
+    IsolatedUser,
+    isolated_user,
+    needing_reauthorization,
+    still_good,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -14,6 +20,8 @@ from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.secret import Secret
 
 LONG_LIFE_S = 36_000
+CREATES = ("control:create_project", "control:create_resource")
+PLACES = ("another-resource", "same-indicator-in-another-project")
 
 
 @check("REDEEM-01", needs=["resources:2"])
@@ -82,6 +90,41 @@ def user_redeems_although_anothers_refresh_was_rejected(world: World) -> None:
 
     still_good(world, grant, answer)
     expect(answer).status(200)
+
+
+@check("REDEEM-01", needs=["merchant", *CREATES], alone=True, cases=PLACES)
+def user_redeems_elsewhere_although_a_refresh_was_rejected(world: World, case: str) -> None:
+    """After the merchant has rejected a user's refresh token at one Resource, the user redeems at another.
+
+    The other one is a second Resource of the Project, or has the same indicator in another Project.
+    """
+    rejected, other = _two_places(world, case)
+    agent, proxy_token = world.agents.new(), other.proxy_token()
+    other.script(access_token_lifetime_s=LONG_LIFE_S)
+    grant = other.grant(agent)
+    world.backend.require_redeemed(grant, proxy_token)
+    needing_reauthorization(rejected, agent, refresh="reject")
+
+    answer = world.backend.redeem_after_backoff(grant, proxy_token)
+
+    still_good(world, grant, answer)
+    expect(answer).status(200)
+
+
+def _two_places(world: World, case: str) -> tuple[IsolatedUser, IsolatedUser]:
+    """One user at two Resources that no other check uses."""
+    alone = isolated_user(world)
+    if case == PLACES[0]:
+        indicator = f"https://api.merchant.example/{world.unique()}"
+        second = replace(alone.project, resource=console.resource_in(world, alone.project, indicator))
+        projects = (alone.project, second)
+    else:
+        projects = console.of_one_indicator(world)
+    one, other = (
+        replace(alone, project=project, client_id=project.resource.merchant_client_id or "")
+        for project in projects
+    )
+    return one, other
 
 
 def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed_after_its_end
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -61,6 +62,23 @@ def access_token_redeems_until_shortly_before_it_expires(world: World) -> None:
                 raise TimesUnclear("the access token had nearly expired when it was redeemed")
 
             _gives_a_token(answer)
+
+
+@check("REDEEM-01", needs=["merchant", "control:advance_clock"])
+def access_token_of_a_late_refresh_redeems(world: World) -> None:
+    """An access token from a refresh redeems, although the first one of its grant has expired.
+
+    The merchant token lives longer, so that there is always one.
+    """
+    alone = isolated_user(world)
+    alone.script(access_token_lifetime_s=2 * LONGEST_LIFE_S)
+    first = alone.grant()
+    world.backend.require_redeemed(first, alone.proxy_token())
+    grant = renewed_after_its_end(world, first)
+    if _left_s(world, grant, grant.answer) < NEAR_S:
+        raise LeftOut("the access token of the refresh has expired, too, which is a failure of another rule")
+
+    _gives_a_token(world.backend.redeem_once_provisioned(grant, alone.proxy_token()))
 
 
 def _left_s(world: World, grant: Grant, answer: Exchange) -> float:

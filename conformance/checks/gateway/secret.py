@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
+from gateproof.conformance.checks.gateway._lost_tokens import LOST
 from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
+from gateproof.conformance.kit.gateway.isolated_user import (
+    isolated_user,
+    let_expire,
+    needing_reauthorization,
+)
 from gateproof.conformance.kit.gateway.received import Received, Survey, brought_up
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
@@ -97,6 +102,16 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
     good = valid_tokens(world)
     foreign = _foreign(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
+
+    no_secrets_in_answers(world, received, ACCESS_TOKEN)
+
+
+@check("SECRET-02", alone=True, cases=LOST)
+def expired_access_token_is_in_no_410(world: World, received: Received, case: dict[str, Any]) -> None:
+    """The answers for a merchant token that cannot be refreshed do not contain it: two 410 and a 404."""
+    proxy_token, grant, _ = needing_reauthorization(isolated_user(world), **case)
+    for resource in (grant.resource.indicator, f"{grant.resource.indicator}x"):
+        world.gateway.redeem(grant.access_token, proxy_token, resource)
 
     no_secrets_in_answers(world, received, ACCESS_TOKEN)
 

@@ -16,14 +16,24 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
+from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.control import ControlFailed, ControlPlane
+from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
 
 # Log lines may be written shortly after the answer.
 QUIET_S, MOST_CALLS = 0.3, 6
+KINDS = {"access_token": "gateway access token", "id_token": "ID token"}
+# Grant types, and a field of each that is for another credential.
+MISPLACED = (
+    ("refresh_token", "refresh_token"),
+    ("authorization_code", "code"),
+    ("urn:ietf:params:oauth:grant-type:token-exchange", "subject_token"),
+    ("urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion"),
+)
 # The header of a JWT is a JSON object, which always begins like this.
 JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]{16,}", re.ASCII)
 
@@ -57,6 +67,20 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
     log = _log(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
+
+
+@check("SECRET-05", cases=tuple(KINDS))
+def token_that_was_misplaced_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
+    """The logs contain no access token or ID token that was sent where none belongs."""
+    _earlier_logs(world)
+    grant, proxy_token = world.grant(), world.backend.proxy_token()
+    sent: Secret = getattr(grant, case)
+    _send_misplaced(gateway, world, grant, sent.reveal())
+    gateway.redeem(grant.access_token, Secret("misplaced", sent.reveal()), grant.resource.indicator)
+    require(gateway.redeem(proxy_token, sent, grant.resource.indicator)).refused()
+    log = _log(world)
+
+    _not_logged(log, _tokens(gateway, case), KINDS[case], plain=case == "access_token")
 
 
 @check("SECRET-05", needs=["merchant"])
@@ -201,6 +225,20 @@ def _life(gateway: Gateway, world: World) -> str:
     client = world.projects.home().proxy_client
     gateway.proxy_token(replace(client, id=f"{client.id}x"))
     return _log(world)
+
+
+def _send_misplaced(gateway: Gateway, world: World, grant: Grant, token: str) -> None:
+    """A token in each field of the token endpoint that is for another one, and in headers beside them."""
+    client = [("client_id", grant.agent.client_id), ("client_secret", grant.agent.client_secret.reveal())]
+    bearer = ("Authorization", f"Bearer {token}")
+    for grant_type, field in MISPLACED:
+        gateway.token_request([("grant_type", grant_type), (field, token), *client])
+    gateway.token_request([("grant_type", "refresh_token"), *client], bearer)
+    gateway.token_request([("grant_type", "client_credentials"), client[0], ("client_secret", token)])
+    registration = agent_wire.registration(
+        agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata()
+    )
+    gateway.wire.send("registration", replace(registration, headers=(*registration.headers, bearer)))
 
 
 def _failed_refreshes(world: World) -> str:

@@ -33,6 +33,9 @@ class ProjectPool(Protocol):
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that the run creates; the check may change it."""
 
+    def of_one_name(self) -> tuple[Project, Project]:
+        """Two Projects that the run creates with the same name; checks must not change them."""
+
     def holding(self) -> Resource:
         """A Resource in a Project that holds agents which register from now on (state Pending)."""
 
@@ -119,7 +122,18 @@ class ControlledProjects:
         return self.new("approve")
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
-        project_id = self._new_id(agent_policy)
+        return self._new_in(self._new_id(agent_policy))
+
+    def of_one_name(self) -> tuple[Project, Project]:
+        name = self._new_name()
+        one = self._new_in(self._new_id("approve", name))
+        try:
+            other = self._new_id("approve", name)
+        except Refused as refusal:
+            raise LeftOut(f"the target takes no two Projects of one name: {refusal.why}") from refusal
+        return one, self._new_in(other)
+
+    def _new_in(self, project_id: str) -> Project:
         resource = self._create(project_id, self._indicator())
         return Project(id=project_id, resource=resource, proxy_client=self._client_in(project_id))
 
@@ -190,10 +204,11 @@ class ControlledProjects:
                 actions.delete_project(self._control, project_id)
         self._made.clear()
 
-    def _new_id(self, agent_policy: model.AgentPolicy | None) -> str:
-        project_id = actions.create_project(
-            self._control, f"gateproof {self._run_id} {secrets.token_hex(3)}", agent_policy
-        )
+    def _new_name(self) -> str:
+        return f"gateproof {self._run_id} {secrets.token_hex(3)}"
+
+    def _new_id(self, agent_policy: model.AgentPolicy | None, name: str | None = None) -> str:
+        project_id = actions.create_project(self._control, name or self._new_name(), agent_policy)
         self._made.append(project_id)
         return project_id
 

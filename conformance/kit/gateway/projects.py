@@ -35,6 +35,11 @@ class Projects:
         """A Project that the run makes for this check alone."""
         return self._named(self.pool.new(agent_policy))
 
+    def of_one_name(self) -> tuple[Project, Project]:
+        """Two Projects that the run makes with the same name."""
+        one, other = self.pool.of_one_name()
+        return self._named(one), self._named(other)
+
     def own_or_home(self) -> Project:
         """A Project for this check alone where the run makes Projects, and home elsewhere."""
         try:

@@ -11,6 +11,8 @@ from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
 from gateproof.conformance.targets.control import ControlFailed, ControlPlane, Unsupported
 
+NOT_MADE = "a new Project needs the control actions create_project, create_resource and create_proxy_client"
+
 
 class StaticProjects:
     """Provides the Projects of the target file, each at most once in a check.
@@ -45,10 +47,10 @@ class StaticProjects:
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         del agent_policy
-        raise Unavailable(
-            "control:create_project",
-            "a new Project needs the control actions create_project, create_resource and create_proxy_client",
-        )
+        raise Unavailable("control:create_project", NOT_MADE)
+
+    def of_one_name(self) -> tuple[Project, Project]:
+        raise Unavailable("control:create_project", NOT_MADE)
 
     def another(self) -> Project:
         if self._given >= len(self._usable):

@@ -124,6 +124,7 @@ def _refresh(gateway: Gateway, facts: TokenRequestFacts) -> JsonObject | Refusal
         return refusal
     if record is not None:
         store.refresh_tokens.change(key, replace(record, spent=True))
+        store.grants.renew(record.grant_id, refresh_facts.now)
     return issue(gateway, agent, grant, request=facts, only=refresh_facts.scopes)
 
 

@@ -31,7 +31,7 @@ from gateproof.reference.gateway.store import Expiring
 from gateproof.reference.outcomes import JsonObject, Refusal, first_refusal
 from gateproof.reference.variants.variant import variant
 
-DAY_S = 86_400
+DAY_S, HOUR_S = 86_400, 3600
 INVALID_TARGET = Refusal(
     status=400, error="invalid_target", description="the token is for one Resource, and for what was granted"
 )
@@ -90,6 +90,13 @@ def _no_refresh(_facts: RefreshFacts) -> Refusal | None:
 def _reusable_refresh(facts: RefreshFacts) -> Refusal | None:
     token = replace(facts.token, spent=False) if facts.token else None
     return code_exchange.refresh_token_is_good(replace(facts, token=token))
+
+
+def _refresh_within_an_hour(facts: RefreshFacts) -> Refusal | None:
+    """A refresh token ends with the access token that came with it."""
+    token, spare_s = facts.token, code_exchange.REFRESH_TOKEN_LIFETIME_S - HOUR_S
+    ends = replace(token, expires_at=token.expires_at - spare_s) if token else None
+    return code_exchange.refresh_token_is_good(replace(facts, token=ends))
 
 
 def _talkative(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
@@ -191,6 +198,10 @@ VARIANTS = (
     variant(
         "refresh-tokens-for-good: a refresh token may be used again",
         refresh_checks=(_reusable_refresh, code_exchange.refresh_asks_for_no_more),
+    ),
+    variant(
+        "refresh-tokens-of-an-hour: a refresh token ends with the access token that came with it",
+        refresh_checks=(_refresh_within_an_hour, code_exchange.refresh_asks_for_no_more),
     ),
     variant(
         "token-headers-in-other-words: token answers carry more directives than they need",

@@ -1,0 +1,167 @@
+"""Merchant tokens in the vault, after many refreshes and after many days."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.checks.gateway._refreshed_tokens import renewed_later
+from gateproof.conformance.kit.gateway.isolated_user import (
+    IsolatedUser,
+    expect_orders,
+    isolated_user,
+    let_expire,
+    needing_reauthorization,
+    redeem_past,
+    require_renewed,
+)
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.exchange import Exchange
+
+CODE = "reauthentication_required"
+DAY_S, SPARE_S = 86_400, 120
+LONGER_S, LONG_LIFE_S = 600, 36_000
+NEW, NONE, SAME = {"rotate_refresh_tokens": True}, {"omit_refresh_token_on_refresh": True}, dict[str, bool]()
+# What the merchant does with a used refresh token, from refresh to refresh.
+MANY: Mapping[str, Sequence[dict[str, bool]]] = {
+    "a-new-refresh-token-each-time": (NEW,) * 8,
+    "by-turns-a-new-one-and-none": (NEW, NONE, NEW, NEW, NONE, SAME, NEW, NEW),
+}
+# Days between the redemptions. An agent's refresh token may end if it is not used for weeks.
+LATER: Mapping[str, Sequence[int]] = {"eight-days": (8,), "five-weeks-in-three-steps": (12, 12, 12)}
+# Long enough for what is forgotten every day, short enough for a vault that clears away what is of no use.
+AFTERWARDS_S = 36 * 3600
+AGENT_HAS_ENDED = "the agent's refresh token has ended by then"
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True, cases=MANY)
+def eighth_refresh_works_like_the_first(world: World, case: Sequence[dict[str, bool]]) -> None:
+    """After each of eight expiries in a row, redemption returns a new merchant token that works."""
+    due = _due(world)
+    for answers in case:
+        due.alone.short_lived(**answers)
+        due = _renewed_if_short(world, due)
+        let_expire(world)
+
+        due = _refreshed(world, due)
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True, cases=LATER)
+def refresh_works_days_later(world: World, case: Sequence[int]) -> None:
+    """Days after the sign-in, redemption with a refreshed access token returns a new merchant token.
+
+    The merchant accepts its refresh token all the time. If the agent's own refresh is refused by then, the
+    user has to authorize again, and nothing is asked.
+    """
+    due = _due(world)
+    for days in case:
+        world.clock.advance(days * DAY_S)
+        due = replace(due, grant=renewed_later(world, due.grant, AGENT_HAS_ENDED))
+
+        due = _refreshed(world, due)
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True)
+def shorter_life_after_a_refresh_counts(world: World) -> None:
+    """If the token of a refresh lives shorter than the one before it, it is refreshed after its own life."""
+    alone = isolated_user(world)
+    alone.script(access_token_lifetime_s=LONGER_S)
+    grant = alone.grant()
+    first = world.backend.require_redeemed(grant, alone.proxy_token())
+    alone.short_lived()
+    world.clock.advance(LONGER_S + 1)
+    due = _renewed_if_short(world, _Due(alone=alone, grant=grant, answer=first))
+    answer = redeem_past(world, due.grant, alone.proxy_token(), due.token)
+    require_renewed(answer, due.token)
+    due = _renewed_if_short(world, replace(due, answer=answer))
+    let_expire(world)
+
+    _refreshed(world, due)
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True)
+def shorter_life_after_a_new_sign_in_counts(world: World) -> None:
+    """If the token of a second sign-in lives shorter than that of the first, its own life counts."""
+    alone, agent = isolated_user(world), world.agents.new()
+    alone.script(access_token_lifetime_s=LONG_LIFE_S)
+    first = world.backend.require_redeemed(alone.grant(agent), alone.proxy_token())
+    alone.short_lived()
+    grant = alone.grant(agent)
+    second = world.backend.require_redeemed(grant, alone.proxy_token())
+    if second.member("access_token") == first.member("access_token"):
+        raise LeftOut("a second sign-in does not replace a merchant token that is still good")
+    due = _renewed_if_short(world, _Due(alone=alone, grant=grant, answer=second))
+    let_expire(world)
+
+    _refreshed(world, due)
+
+
+@check("VAULT-02", needs=["control:advance_clock"], alone=True)
+def lost_token_is_still_lost_the_day_after(world: World) -> None:
+    """A day and a half after a 410 for want of a refresh token, redemption gets 410 and its code again."""
+    _still_needs_reauthentication(world, LOST["no-refresh-token"])
+
+
+@check("VAULT-03", needs=["control:advance_clock"], alone=True)
+def rejection_is_not_forgotten_the_day_after(world: World) -> None:
+    """A day and a half after a rejected refresh, redemption gets 410 and its code again."""
+    _still_needs_reauthentication(world, LOST["refresh-rejected"])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Due:
+    """A user whose merchant token expires soon, and the redemption that gave it."""
+
+    alone: IsolatedUser
+    grant: Grant
+    answer: Exchange
+
+    @property
+    def token(self) -> str:
+        return str(self.answer.member("access_token"))
+
+
+def _due(world: World) -> _Due:
+    alone = isolated_user(world)
+    alone.short_lived()
+    grant = alone.grant()
+    return _Due(alone=alone, grant=grant, answer=world.backend.require_redeemed(grant, alone.proxy_token()))
+
+
+def _renewed_if_short(world: World, due: _Due) -> _Due:
+    """With an access token that lives past the next expiry of the merchant token, if one can be had."""
+    exp = world.jwt(due.grant.access_token, "gateway access token").claims.get("exp")
+    if not isinstance(exp, int | float) or exp > world.clock.target_time(due.answer) + SPARE_S:
+        return due
+    return replace(due, grant=renewed_later(world, due.grant, AGENT_HAS_ENDED))
+
+
+def _refreshed(world: World, due: _Due) -> _Due:
+    """Expects that redemption brings another merchant token than before, and that it works."""
+    answer = redeem_past(world, due.grant, due.alone.proxy_token(), due.token)
+    expect(answer).status(200)
+    token = expect.text(answer.member("access_token"), "access_token of the redemption")
+    expect.that(
+        token != due.token, "merchant token past its expiry", expected="a new one", got="the expired one"
+    )
+    expect_orders(due.alone, token)
+    return replace(due, answer=answer)
+
+
+def _still_needs_reauthentication(world: World, lost: dict[str, Any]) -> None:
+    alone = isolated_user(world)
+    _, grant, _ = needing_reauthorization(alone, world.agents.new(), **lost)
+    world.clock.advance(AFTERWARDS_S)
+    grant = renewed_later(world, grant, AGENT_HAS_ENDED)
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
+
+    answer = world.backend.redeem_once_provisioned(grant, alone.proxy_token(), not_yet=())
+
+    expect(answer).status(410)
+    text = answer.answer.text() if answer.answer is not None else ""
+    expect.that(CODE in text, "body of the 410", expected=f"{CODE} in some field", got=text)
