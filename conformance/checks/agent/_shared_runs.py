@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
+from gateproof.conformance.kit.agent.browser import Courier
 from gateproof.conformance.kit.agent.launch import Ended, Run
+from gateproof.conformance.kit.agent.visits import Visit
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
@@ -18,7 +22,7 @@ from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
 ORDERS_ARE_NONE = "the orders are no JSON"
-ASKED_TO_END = "it is asked to end"
+ASKED_TO_END, INTERRUPTED = "it is asked to end", "it is interrupted while its user signs in"
 NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
@@ -63,6 +67,8 @@ _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 # How long a token is valid that a check lets expire by the clock, and how long the service goes on accepting
 # it: a slow agent must be able to use a token that it has just got.
 _SHORT_LIFE_S, _LEEWAY_S = 3, 30.0
+# For so long the user stays at the sign-in; the signal ends that.
+_SIGNS_IN_S = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,9 +163,30 @@ def all_tokens_refused(agents: Agents) -> Install:
     return agents.scene("fresh tokens refused", play)
 
 
+def forbidden_by_scope(agents: Agents) -> Install:
+    """A run in which the service answers every token with 403, and wants scopes that the token has."""
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        before = max((each.call.ordinal for each in install.world.heard()), default=0)
+        scopes = " ".join(service.scopes)
+        wants = (
+            f'Bearer error="insufficient_scope", scope="{scopes}", '
+            f'resource_metadata="{service.url}{service.metadata_path}"'
+        )
+        forbids = Answer(status=403, headers={"www-authenticate": wants}, whose=_AUTHORIZED)
+        service.script.always(Endpoint.OPERATION, forbids)
+        install.launch(
+            "a run whose tokens are all said to lack a scope",
+            until=lambda: _calls_without_end(install, before),
+        )
+
+    return agents.scene("a scope is said to be missing", play)
+
+
 def refused_calls(heard: Iterable[Heard]) -> Counter[str]:
     """How often each token was refused in these calls of the operation."""
-    shown = (each.call.header("authorization") or "" for each in heard if each.call.status == 401)
+    shown = (each.call.header("authorization") or "" for each in heard if each.call.status in {401, 403})
     return Counter(value for value in shown if value)
 
 
@@ -262,6 +289,37 @@ def interrupted(agents: Agents) -> Install:
         install.launch_after_trouble("the run after one that was asked to end")
 
     return agents.scene(ASKED_TO_END, play)
+
+
+def interrupted_at_sign_in(agents: Agents) -> Install:
+    """A run that is interrupted as by Ctrl-C while its user signs in, and the next run.
+
+    The install has its client and used its tokens before, so that no signal can come before it was stored.
+    """
+
+    def play(install: Install) -> None:
+        install.launch("a run that gets a token")
+        end_tokens(install.world)
+        asked = threading.Event()
+
+        def never_back(_visit: Visit, _redirect: str, courier: Courier) -> None:
+            asked.set()
+            courier.wait(_SIGNS_IN_S)
+
+        install.launch(
+            "a run that is interrupted while its user signs in",
+            deliver=never_back,
+            until=asked.is_set,
+            ends_by=_interrupt(),
+        )
+        install.launch_after_trouble("the run after one that was interrupted while its user signed in")
+
+    return agents.scene(INTERRUPTED, play)
+
+
+def _interrupt() -> int:
+    """SIGINT; where the harness ignores it, as in the background of a shell, its agents do as well."""
+    return signal.SIGTERM if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else signal.SIGINT
 
 
 def not_killed(run: Run) -> None:

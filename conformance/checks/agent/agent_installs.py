@@ -14,6 +14,7 @@ from gateproof.conformance.checks.agent._shared_runs import (
     all_tokens_refused,
     held,
     interrupted,
+    interrupted_at_sign_in,
     not_cut_off,
     not_killed,
     recovered,
@@ -94,6 +95,30 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
         exchange=calls[-1].exchange(),
     )
     all_in_time(played)
+
+
+@check("AGENT-11", needs=["faults"])
+def interruption_loses_no_client(agents: Agents) -> None:
+    """A user who interrupts the agent at the sign-in finds its client again: the next run does not register.
+
+    The client was used in a run before. Whether the agent handles the signal or is ended by it makes no
+    difference to what was stored by then.
+    """
+    works(agents.normal())
+    first, run, after = interrupted_at_sign_in(agents).runs
+    works(first)
+    all_in_time([run])
+    require.that(
+        run.ended is Ended.ASKED_TO,
+        run.what,
+        expected="an agent that waits for its user",
+        got=run.said(),
+        exchange=run.last(),
+    )
+    not_killed(run)
+    observe(exit_code=run.exit_code)
+    for each in (run, ended(after)):
+        _registers(each, 0)
 
 
 @check("AGENT-09")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -70,11 +71,17 @@ class Install:
     launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
-    def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
+    def launch(
+        self,
+        what: str,
+        deliver: Deliver = honest,
+        until: Callable[[], bool] = bool,
+        ends_by: int = signal.SIGTERM,
+    ) -> Run:
         """One run of the agent with a user who approves; `deliver` says how the browser brings the redirect.
 
         `what` names the purpose of the run in reports. If `until` becomes true while the agent runs, the
-        agent is asked to end.
+        agent is asked to end by this signal.
         """
         with self.turn():
             run = run_once(
@@ -85,6 +92,7 @@ class Install:
                 browser=self.browser,
                 visits=Visits(self.world, deliver),
                 until=until,
+                ends_by=ends_by,
                 output_file=self.folder / f"output-{len(self.launched) + 1}",
             )
         self.launched.append(run)
@@ -113,6 +121,11 @@ class Install:
         self.runs[place:] = [run]
         return run
 
+    @property
+    def temporary(self) -> Path:
+        """Its folder for temporary files, which stays from run to run."""
+        return self.folder / "tmp"
+
     def environment(self) -> Mapping[str, str]:
         """The environment variables of the agent."""
         certificate, key = self.certificate
@@ -126,7 +139,7 @@ class Install:
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
             "GATEPROOF_STATE_DIR": str(self.folder / "state"),
-            "TMPDIR": str(self.folder / "tmp"),
+            "TMPDIR": str(self.temporary),
             "GATEPROOF_TLS_CERT_FILE": str(certificate),
             "GATEPROOF_TLS_KEY_FILE": str(key),
             "GATEPROOF_CALLBACK_URL": self.callback_url,

@@ -78,6 +78,15 @@ def leaving_nothing_behind(run: Callable[[], int]) -> int:
     return run()
 
 
+def leaving_nothing_to_an_interrupter(run: Callable[[], int]) -> int:
+    """Who is interrupted clears up, and lets nobody see a traceback."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        clear_up()
+        return 130
+
+
 def clear_up() -> None:
     shutil.rmtree(os.environ["GATEPROOF_STATE_DIR"])
 
@@ -116,5 +125,10 @@ DEFECTS = (
     defect(
         "client-forgotten-when-asked-to-end (AGENT-11): Where it is asked to end, its client is forgotten.",
         around=leaving_nothing_behind,
+    ),
+    defect(
+        "client-forgotten-when-interrupted (AGENT-11): Where it is interrupted as by Ctrl-C, its client is "
+        "forgotten.",
+        around=leaving_nothing_to_an_interrupter,
     ),
 )
