@@ -9,6 +9,7 @@ from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
+    ENVIRONMENTS,
     PAGES,
     REQUESTS,
     UNSEARCHED,
@@ -166,6 +167,12 @@ def no_page_shows_a_credential(survey: Survey) -> None:
 def no_opened_address_holds_a_credential(survey: Survey) -> None:
     """In no run does an address that the agent opens contain a credential that gets tokens."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
+
+
+@check("AGENT-14", whole_run=True)
+def no_browser_is_given_a_credential(survey: Survey) -> None:
+    """No credential that gets tokens is in an environment variable of the browser that the agent starts."""
+    _clean(survey, KEPT_FROM_BROWSERS, parts=(ENVIRONMENTS,))
 
 
 @check("AGENT-14", whole_run=True)

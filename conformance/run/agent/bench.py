@@ -13,9 +13,10 @@ from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.cooldown import Patience
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.launch_lock import Turns
-from gateproof.conformance.kit.agent.logs import Logbook
+from gateproof.conformance.kit.agent.logs import Logbook, logs_below
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
+    ENVIRONMENTS,
     PAGES,
     REQUESTS,
     UNSEARCHED,
@@ -146,11 +147,10 @@ class AgentBench(Bench):
         self._installs += 1
         folder = self._folder / f"install-{self._installs}"
         (folder / "state").mkdir(mode=0o700, parents=True)
-        (folder / "tmp").mkdir(mode=0o700)
         context = self.context
         world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
         stack.callback(world.close)
-        return Install(
+        install = Install(
             world=world,
             spec=context.target.launch,
             browser=self._browser,
@@ -162,6 +162,8 @@ class AgentBench(Bench):
             patience=self._patience,
             turn=self._turns.taken,
         )
+        install.temporary.mkdir(mode=0o700)
+        return install
 
     def _ran(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
@@ -175,6 +177,8 @@ class AgentBench(Bench):
         self._survey.answers += 1
         self._unsearched += run.dropped > 0
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
+        texts["log"] = b"\n".join(logs_below(install.temporary))
+        texts[ENVIRONMENTS] = "\n".join(run.environments).encode(errors="surrogatepass")
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
         self._survey.leaks += _in_requests(run, secrets, self._check)
