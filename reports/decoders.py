@@ -98,7 +98,7 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
 
 def _octet_by_octet(text: str) -> Iterator[tuple[str, str]]:
     lists = [[int(number) for number in _NUMBERS_APART.split(run)] for run in _NUMBERS.findall(text)]
-    pieces = [bytes(octets) for octets in lists if max(octets) < 256]  # noqa: PLR2004 - an octet
+    pieces = [bytes(octets) for octets in lists if max(octets) < 256]
     pieces += [bytes.fromhex(_BETWEEN.sub("", run)) for run in _PAIRS.findall(text)]
     if pieces:
         yield "octet by octet", _legible(pieces)

@@ -67,6 +67,8 @@ class Run:
     dropped: int
     # Addresses that the agent opened in the browser and that are no authorization requests.
     others: tuple[str, ...] = field(default=(), repr=False)
+    # The number of the launched process.
+    process: int = 0
     # The environments with which the agent started the browser.
     environments: tuple[str, ...] = field(default=(), repr=False)
     # True if a process of the agent did not end in time after it was asked to.
@@ -162,6 +164,14 @@ class Run:
         return self.output_file.read_bytes()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stop:
+    """When an agent is asked to end before it does so by itself, and by which signal."""
+
+    when: Callable[[], bool] = bool
+    by: int = signal.SIGTERM
+
+
 def run_once(
     spec: Launch,
     *,
@@ -170,14 +180,10 @@ def run_once(
     world: AgentWorld,
     browser: BrowserCommand,
     visits: Visits,
-    until: Callable[[], bool],
+    stop: Stop,
     output_file: Path,
-    ends_by: int = signal.SIGTERM,
 ) -> Run:
-    """Launches the agent, acts as its user until it ends, and leaves none of its processes behind.
-
-    Once `until` is true, the agent is asked to end by the signal `ends_by`.
-    """
+    """Launches the agent, acts as its user until it ends, and leaves none of its processes behind."""
     command = tuple(part.replace("{service_url}", world.service.url) for part in spec.command)
     before, served_before, started = _last(world), len(world.service.served), time.monotonic()
     killed = False
@@ -185,10 +191,10 @@ def run_once(
     running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
     try:
         running.end_input()
-        reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
+        reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: stop.when}
         ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
-        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_SHUTDOWN_S, ends_by)
+        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_SHUTDOWN_S, stop.by)
     finally:
         browser.set_handler(None)
         visits.close()
@@ -204,6 +210,7 @@ def run_once(
         heard=tuple(world.heard(since=before)),
         visits=tuple(visits.made),
         others=tuple(visits.others),
+        process=running.pid,
         environments=tuple(visits.environments),
         served=len(world.service.served) > served_before,
         output_file=output_file,

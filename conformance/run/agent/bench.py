@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of
 from gateproof.conformance.kit.agent.browser import BrowserCommand
@@ -62,6 +63,8 @@ class AgentBench(Bench):
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self._patience = Patience()
+        # Installs can run at the same time.
+        self._recording = Lock()
         self._turns = Turns(context.folder / "turns")
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
@@ -140,8 +143,11 @@ class AgentBench(Bench):
             self._looked_at += [(kept, run) for run in kept.launched]
         return kept
 
-    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
-        return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str], own_browser: bool = False) -> Install:
+        made = self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+        if own_browser:
+            made.browser = self._of_check.enter_context(BrowserCommand(made.folder))
+        return made
 
     def _install(self, stack: ExitStack, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
         self._installs += 1
@@ -166,6 +172,10 @@ class AgentBench(Bench):
         return install
 
     def _ran(self, install: Install, run: Run) -> None:
+        with self._recording:
+            self._record(install, run)
+
+    def _record(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
         self._logs.look()
         clients = install.world.desk.clients.values()

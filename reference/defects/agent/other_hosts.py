@@ -248,8 +248,8 @@ DEFECTS = (
         client_of=lambda endpoints: endpoints.issuer,
     ),
     defect(
-        "refresh-token-for-an-issuer (AGENT-13): The refresh token goes to whoever names the issuer of its ID "
-        "token.",
+        "refresh-token-for-an-issuer (AGENT-13): The refresh token goes to whoever names the issuer of its "
+        "ID token.",
         renewed=refreshed_at_the_issuer,
         worth_keeping=dict,
     ),
@@ -258,7 +258,8 @@ DEFECTS = (
         is_about=lambda *_: True,
     ),
     defect(
-        "metadata-of-anybody-at-first (AGENT-13): Whose metadata they are is looked at from the second run on.",
+        "metadata-of-anybody-at-first (AGENT-13): Whose metadata they are is looked at from the second "
+        "run on.",
         is_about=about_us_once_it_worked,
     ),
     defect(

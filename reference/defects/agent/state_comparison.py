@@ -102,7 +102,8 @@ DEFECTS = (
         **never_emptied(),
     ),
     defect(
-        "any-state-after-an-error (AGENT-05): After a redirect with an error, the next one may have any state.",
+        "any-state-after-an-error (AGENT-05): After a redirect with an error, the next one may have any "
+        "state.",
         **settled_by_an_error(lambda _: True),
     ),
     defect(
