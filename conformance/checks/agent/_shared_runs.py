@@ -164,7 +164,7 @@ def all_tokens_refused(agents: Agents) -> Install:
 
 
 def forbidden_by_scope(agents: Agents) -> Install:
-    """A run in which the service answers every token with 403, and wants scopes that the token has."""
+    """A run in which the service answers every token with 403 for scopes that it has, and the next run."""
 
     def play(install: Install) -> None:
         service = install.world.service
@@ -180,6 +180,8 @@ def forbidden_by_scope(agents: Agents) -> Install:
             "a run whose tokens are all said to lack a scope",
             until=lambda: _calls_without_end(install, before),
         )
+        service.script.clear()
+        install.launch_after_trouble("the run after one whose tokens were all said to lack a scope")
 
     return agents.scene("a scope is said to be missing", play)
 

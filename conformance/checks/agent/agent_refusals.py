@@ -114,8 +114,7 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     agent may ask for none, or for a few.
     """
     works(agents.normal())
-    (run,) = forbidden_by_scope(agents).runs
-    _gives_up(ended(run))
+    _gives_up(ended(forbidden_by_scope(agents).runs[0]))
 
 
 def _gives_up(run: Run) -> None:

@@ -163,6 +163,12 @@ def no_page_shows_a_credential(survey: Survey) -> None:
     _clean(survey, KEPT_FROM_BROWSERS, parts=(PAGES,))
 
 
+@check("AGENT-18", whole_run=True)
+def no_browser_is_shown_the_access_token(survey: Survey) -> None:
+    """Neither a page of the callback nor the environment of the browser contains an access token."""
+    _clean(survey, ("access_token",), parts=(PAGES, ENVIRONMENTS))
+
+
 @check("AGENT-14", whole_run=True)
 def no_opened_address_holds_a_credential(survey: Survey) -> None:
     """In no run does an address that the agent opens contain a credential that gets tokens."""

@@ -8,18 +8,16 @@ from random import Random
 
 from gateproof.conformance.kit.agent.digests import readings_of
 
-# An equal part of this length is no coincidence.
-_COMMON = 8
+# An equal part of this length is no coincidence: octets, and letters of which some say four bits each.
+_COMMON, _COMMON_LETTERS = 8, 16
 # So much is drawn from each generator: verifier and state may not be the first values.
-_OCTETS, _LETTERS = 192, 160
+_OCTETS, _LETTERS = 192, 112
 # What a generator draws is made of words of this length.
 _WORD = 4
 _ALPHANUMERIC = string.ascii_letters + string.digits
 _ALPHABETS = (
     _ALPHANUMERIC,
     f"{_ALPHANUMERIC}-._~",
-    f"{_ALPHANUMERIC}-_",
-    string.ascii_uppercase + string.ascii_lowercase + string.digits + "-_",
     "0123456789abcdef",
 )
 
@@ -32,8 +30,8 @@ def seeded_among(values: Iterable[str], seeds: Iterable[int]) -> Mapping[str, in
     octets: dict[bytes, str] = {}
     letters: dict[str, str] = {}
     for value in values:
-        if len(value) >= _COMMON:
-            letters[value[:_COMMON]] = value
+        if len(value) >= _COMMON_LETTERS:
+            letters[value[:_COMMON_LETTERS]] = value
         for read in readings_of(value):
             octets |= {part[:_COMMON]: value for part in (read, read[::-1]) if len(part) >= 2 * _COMMON}
     found: dict[str, int] = {}
@@ -50,8 +48,11 @@ def _drawn_octets(seed: int) -> Iterator[bytes]:
 
 def _drawn_letters(seed: int) -> Iterator[str]:
     for alphabet in _ALPHABETS:
-        drawn = "".join(Random(seed).choices(alphabet, k=_LETTERS))  # noqa: S311 - what others have drawn
-        yield from (drawn[place : place + _COMMON] for place in range(_LETTERS - _COMMON + 1))
-        by_itself = Random(seed)  # noqa: S311 - what others have drawn
-        drawn = "".join(by_itself.choice(alphabet) for _ in range(_LETTERS))
-        yield from (drawn[place : place + _COMMON] for place in range(_LETTERS - _COMMON + 1))
+        together, one_by_one = Random(seed), Random(seed)  # noqa: S311 - what others have drawn
+        for drawn in (
+            "".join(together.choices(alphabet, k=_LETTERS)),
+            "".join(one_by_one.choice(alphabet) for _ in range(_LETTERS)),
+        ):
+            yield from (
+                drawn[place : place + _COMMON_LETTERS] for place in range(_LETTERS - _COMMON_LETTERS + 1)
+            )

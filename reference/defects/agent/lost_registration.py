@@ -107,6 +107,16 @@ DEFECTS = (
         **forgetting_when(lambda answer: answer.status == 403),
     ),
     defect(
+        "client-forgotten-when-a-scope-is-missing (AGENT-11): Where the service says that a token lacks a "
+        "scope, its client is forgotten.",
+        **forgetting_when(
+            lambda answer: (
+                any("scope" in said for said in answer.headers_named("www-authenticate"))
+                and answer.status == 403
+            )
+        ),
+    ),
+    defect(
         "client-forgotten-when-the-service-fails (AGENT-11): Where the service fails at a call with a "
         "token, its client is forgotten.",
         **forgetting_when(lambda answer: answer.status == 500),

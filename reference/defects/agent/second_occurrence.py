@@ -134,11 +134,14 @@ def opening_again_after_an_error() -> dict[str, Any]:
     again: list[Callable[[], Callable[[], bool]]] = []
     latest: list[Callable[[], bool]] = []
 
+    def is_done() -> bool:
+        """The browser that was opened last counts: it may need its time on a busy machine."""
+        return latest[0]()
+
     def opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
         again[:] = [lambda: open_browser(command, url, say)]
         latest[:] = [again[0]()]
-        # The browser that was opened last is the one that counts: it may need its time on a busy machine.
-        return lambda: latest[0]()
+        return is_done
 
     def is_ours(query: Query, attempt: Attempt) -> bool:
         if "error" in query:
