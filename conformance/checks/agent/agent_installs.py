@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._shared_runs import (
+from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
+    interrupted,
+    interrupted_at_sign_in,
+    not_cut_off,
+    not_killed,
+)
+from gateproof.conformance.checks.agent._shared_runs import (
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
@@ -14,10 +20,6 @@ from gateproof.conformance.checks.agent._shared_runs import (
     all_tokens_refused,
     forbidden_by_scope,
     held,
-    interrupted,
-    interrupted_at_sign_in,
-    not_cut_off,
-    not_killed,
     recovered,
     refused,
     renewed,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.agent._shared_runs import (
+from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
-    CLIENT_REJECTED,
-    FAULTS,
     INTERRUPTED,
-    LATER,
-    SERVICE_FORBIDS,
-    all_tokens_refused,
     interrupted,
     interrupted_at_sign_in,
     not_killed,
+)
+from gateproof.conformance.checks.agent._shared_runs import (
+    CLIENT_REJECTED,
+    FAULTS,
+    LATER,
+    SERVICE_FORBIDS,
+    all_tokens_refused,
     recovered,
     recovered_later,
 )
