@@ -21,7 +21,8 @@ def main() -> int:
             given = [f"{name}={value}" for name, value in os.environ.items()]
             harness.sendall(json.dumps([token, addresses, given]).encode() + b"\n")
             return 0 if harness.recv(1) == b"0" else 1
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyboardInterrupt):
+        # Ctrl-C comes to the agent's browser as well, which says nothing about it.
         return 1
 
 
