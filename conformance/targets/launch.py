@@ -97,13 +97,13 @@ class Running:
     def last_lines(self) -> str:
         return self._output.last_lines()
 
-    def ask_to_end(self, timeout_s: float) -> bool:
+    def ask_to_end(self, timeout_s: float, number: int = signal.SIGTERM) -> bool:
         """Asks the whole process group to end, and waits for it; False if a process is left.
 
         A shell that runs the target ends at once, while the target may still be cleaning up: so the whole
         group counts. A helper process that does not end makes this wait the full time.
         """
-        return self._wait_for_group(timeout_s)
+        return self._wait_for_group(timeout_s, number)
 
     def stop(self) -> None:
         """Asks the whole process group to end, and kills it after a grace period; may be called twice."""
@@ -125,10 +125,10 @@ class Running:
                 self._process.stdin.close()
         self._wait_for_group(_GRACE_S)
 
-    def _wait_for_group(self, timeout_s: float) -> bool:
-        """Sends SIGTERM to the group; True as soon as no process of it is left."""
+    def _wait_for_group(self, timeout_s: float, number: int = signal.SIGTERM) -> bool:
+        """Sends a signal to the group; True as soon as no process of it is left."""
         deadline = time.monotonic() + timeout_s
-        alive = signal_group(self.pid, signal.SIGTERM)
+        alive = signal_group(self.pid, number)
         while alive and time.monotonic() < deadline:
             self._process.poll()
             alive = group_lives(self.pid)

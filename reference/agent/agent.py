@@ -130,11 +130,12 @@ class Agent:
             self._tell("authorization", {"url": url, "attempt": attempt})
             is_done = policies.open_browser(self._settings.browser, url, self._say)
             callback.listen()
-            query = callback.next(is_done, policies.user_patience_s)
+            comes = partial(callback.next, is_done, policies.user_patience_s, policies.after_browser_s)
+            query = comes()
             while query is not None and not policies.is_ours(query, attempt):
                 if not policies.waits_for_ours:
                     raise Failed("the redirect does not answer this agent's request")
-                query = callback.next(is_done, policies.user_patience_s)
+                query = comes()
             if query is not None:
                 return ExchangeFacts(
                     settings=self._settings,

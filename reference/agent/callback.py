@@ -67,9 +67,11 @@ class Callback:
             self._server.shutdown()
             self._server.server_close()
 
-    def next(self, browser_is_done: Callable[[], bool], patience_s: float) -> Query | None:
+    def next(
+        self, browser_is_done: Callable[[], bool], patience_s: float, after_browser_s: float = AFTER_BROWSER_S
+    ) -> Query | None:
         """The next redirect; None if the time is over or the browser has ended before one arrives."""
-        left, left_alone = patience_s, AFTER_BROWSER_S
+        left, left_alone = patience_s, after_browser_s
         while left > 0 and left_alone > 0:
             try:
                 return self._came.get(timeout=_POLL_S)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateproof.reference.agent.browser import open_browser
-from gateproof.reference.agent.callback import CLOSE
+from gateproof.reference.agent.callback import AFTER_BROWSER_S, CLOSE
 from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
 from gateproof.reference.agent.policy.authorization import Attempt, Octets, Query
 from gateproof.reference.agent.policy.discovery import Endpoints
@@ -53,6 +53,8 @@ class Policies:
     # Whether a redirect that is not ours is ignored, or ends the run.
     waits_for_ours: bool = False
     user_patience_s: float = 20
+    # How long to wait for the redirect once the browser command has ended.
+    after_browser_s: float = AFTER_BROWSER_S
     # How many authorizations may end without a code: if the agent is held or declined, the run ends.
     authorizations_without_code: int = 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -38,8 +38,8 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 _SHORT = 20
 # An authorization, and its request as the gateway received it.
 Asked = tuple[Visit, Exchange | None]
-# Characters around scopes in JSON with several scopes.
-_QUOTES = str.maketrans('"[]{},', "      ")
+# A scope as a word of its own: what stands around it is no part of a longer name.
+_SCOPE = re.compile(rf"(?<![\w:.-])(?:{'|'.join(map(re.escape, SCOPES))})(?![\w:-]|\.\w)")
 
 
 def names_https_addresses(registrations: Iterable[Heard]) -> None:
@@ -70,14 +70,15 @@ def names_its_method(registrations: Iterable[Heard]) -> None:
 
 
 def names_no_scope(registrations: Iterable[Heard]) -> None:
-    """No member whose name contains "scope" has a scope of the Resource."""
+    """No scope of the Resource is in the body, as a name or in a value, or in the address."""
     for each in registrations:
         named = list(_scopes_in(each.call.json()))
+        named += [("the address", scope) for scope in _SCOPE.findall(unquote(each.call.target))]
         expect.that(
-            not any(set(SCOPES).intersection(scopes) for _, scopes in named),
+            not named,
             "scopes of the registration",
             expected="no scope of the Resource",
-            got=", ".join(f"{member}: {' '.join(scopes)}" for member, scopes in named),
+            got=", ".join(dict.fromkeys(f"{member}: {scope}" for member, scope in named)),
             exchange=each.exchange(),
         )
 
@@ -227,11 +228,14 @@ def _member(registration: Heard, name: str) -> Any:
     return record.get(name) if isinstance(record, dict) else None
 
 
-def _scopes_in(record: Any) -> Iterator[tuple[str, list[str]]]:
-    """The values of all members whose name contains "scope", at any depth."""
-    members = dict(enumerate(record)) if isinstance(record, list) else record
-    for name, value in members.items() if isinstance(members, dict) else ():
-        if "scope" in str(name).lower():
-            yield str(name), json.dumps(value).translate(_QUOTES).split()
-        else:
-            yield from _scopes_in(value)
+def _scopes_in(record: Any, member: str = "the body") -> Iterator[tuple[str, str]]:
+    """Every scope of the Resource at any depth, with the member that has it."""
+    if isinstance(record, dict):
+        for name, value in record.items():
+            yield from ((member, scope) for scope in _SCOPE.findall(unquote(str(name))))
+            yield from _scopes_in(value, str(name))
+    elif isinstance(record, list):
+        for value in record:
+            yield from _scopes_in(value, member)
+    elif isinstance(record, str):
+        yield from ((member, scope) for scope in _SCOPE.findall(unquote(record)))

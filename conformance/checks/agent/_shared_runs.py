@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from gateproof.conformance.checks.agent._interrupted_runs import ASKED_TO_END, AUTHORIZED, interrupted
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.kit.agent.world import AgentWorld, Heard
@@ -18,15 +19,12 @@ from gateproof.fakes.gateway.script import Answer, Endpoint, Script
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
 ORDERS_ARE_NONE = "the orders are no JSON"
-ASKED_TO_END = "it is asked to end"
 NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
 # Rule AGENT-15 fails so many calls with one refused token.
 MOST_WITH_ONE_TOKEN = 20
-# What is in calls with a token, and in no others.
-_AUTHORIZED = "\nauthorization: "
 # Faults that last for the whole first run of an install.
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
@@ -45,9 +43,9 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     "discovery names no token endpoint": (Endpoint.DISCOVERY, Answer(members={"token_endpoint": None})),
     "the metadata are no JSON": (Endpoint.METADATA, Answer(body=b"<html>")),
     "the service fails": (Endpoint.OPERATION, Answer(status=500)),
-    SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=_AUTHORIZED)),
-    SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=_AUTHORIZED)),
-    ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=_AUTHORIZED)),
+    SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=AUTHORIZED)),
+    SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=AUTHORIZED)),
+    ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=AUTHORIZED)),
 }
 # The specification does not define these members of the gateway's document; some gateways leave them out.
 UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
@@ -157,9 +155,32 @@ def all_tokens_refused(agents: Agents) -> Install:
     return agents.scene("fresh tokens refused", play)
 
 
+def forbidden_by_scope(agents: Agents) -> Install:
+    """A run in which the service answers every token with 403 for scopes that it has, and the next run."""
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        before = max((each.call.ordinal for each in install.world.heard()), default=0)
+        scopes = " ".join(service.scopes)
+        wants = (
+            f'Bearer error="insufficient_scope", scope="{scopes}", '
+            f'resource_metadata="{service.url}{service.metadata_path}"'
+        )
+        forbids = Answer(status=403, headers={"www-authenticate": wants}, whose=AUTHORIZED)
+        service.script.always(Endpoint.OPERATION, forbids)
+        install.launch(
+            "a run whose tokens are all said to lack a scope",
+            until=lambda: _calls_without_end(install, before),
+        )
+        service.script.clear()
+        install.launch_after_trouble("the run after one whose tokens were all said to lack a scope")
+
+    return agents.scene("a scope is said to be missing", play)
+
+
 def refused_calls(heard: Iterable[Heard]) -> Counter[str]:
     """How often each token was refused in these calls of the operation."""
-    shown = (each.call.header("authorization") or "" for each in heard if each.call.status == 401)
+    shown = (each.call.header("authorization") or "" for each in heard if each.call.status in {401, 403})
     return Counter(value for value in shown if value)
 
 
@@ -246,34 +267,6 @@ def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
     """The run before this fault, the one with it, and the next."""
     runs, place = troubled(agents).runs, 2 * LATER.index(case)
     return runs[place], runs[place + 1], runs[place + 2]
-
-
-def interrupted(agents: Agents) -> Install:
-    """A run that is asked to end while it waits for the orders with a token, and the next run."""
-
-    def play(install: Install) -> None:
-        script, journal = install.world.service.script, install.world.service.journal
-        script.always(Endpoint.OPERATION, Answer(hangs=True, whose=_AUTHORIZED))
-        install.launch(
-            "a run that is asked to end while it waits for the orders",
-            until=lambda: any(_AUTHORIZED in call.text() for call in journal.since()),
-        )
-        script.clear()
-        install.launch_after_trouble("the run after one that was asked to end")
-
-    return agents.scene(ASKED_TO_END, play)
-
-
-def not_killed(run: Run) -> None:
-    """Leaves out agents that had to be killed: as after a power failure, anything may be left."""
-    if run.killed:
-        raise LeftOut("the agent does not end when it is asked to, and had to be killed")
-
-
-def not_cut_off(run: Run) -> None:
-    """Leaves out agents that were ended by a signal: they may save their client only at the end."""
-    if run.cut_off:
-        raise LeftOut("the agent was ended by a signal, and may not have kept its client by then")
 
 
 # The fault for which a call with a token fails, and the runs that show it.

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gateproof.conformance.checks.agent._shared_runs import (
+from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
+    interrupted,
+    interrupted_at_sign_in,
+    not_cut_off,
+    not_killed,
+)
+from gateproof.conformance.checks.agent._shared_runs import (
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
     TOKEN_ENDPOINT_FAILS,
     Expiry,
     all_tokens_refused,
+    forbidden_by_scope,
     held,
-    interrupted,
-    not_cut_off,
-    not_killed,
     recovered,
     refused,
     renewed,
@@ -48,6 +52,7 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).launched,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).launched,
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).launched,
+    "a scope is said to be missing": lambda agents: forbidden_by_scope(agents).launched,
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).launched,
     ASKED_TO_END: lambda agents: interrupted(agents).launched,
     "something failed once the token had expired": lambda agents: troubled(agents).launched,
@@ -94,6 +99,30 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
         exchange=calls[-1].exchange(),
     )
     all_in_time(played)
+
+
+@check("AGENT-11", needs=["faults"])
+def interruption_loses_no_client(agents: Agents) -> None:
+    """A user who interrupts the agent at the sign-in finds its client again: the next run does not register.
+
+    The client was used in a run before. Whether the agent handles the signal or is ended by it makes no
+    difference to what was stored by then.
+    """
+    works(agents.normal())
+    first, run, after = interrupted_at_sign_in(agents).runs
+    works(first)
+    all_in_time([run])
+    require.that(
+        run.ended is Ended.ASKED_TO,
+        run.what,
+        expected="an agent that waits for its user",
+        got=run.said(),
+        exchange=run.last(),
+    )
+    not_killed(run)
+    observe(exit_code=run.exit_code)
+    for each in (run, ended(after)):
+        _registers(each, 0)
 
 
 @check("AGENT-09")

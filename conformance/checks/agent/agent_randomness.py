@@ -15,8 +15,9 @@ from gateproof.conformance.checks.agent._shared_runs import (
     recovered,
     refused,
 )
-from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, works
+from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of, works
 from gateproof.conformance.kit.agent.digests import digests_among, readings_of
+from gateproof.conformance.kit.agent.seeds import seeded_among
 from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -31,6 +32,10 @@ VERIFIER_BITS, STATE_BITS = 240.0, 118.0
 _SHARED = 12
 # This many small numbers correspond to 16 bits, and a user may take this long on the way to the gateway.
 _SMALL_NUMBERS, _DRAWN_BEFORE_S = 1 << 16, 60
+# A launched process may start others before one of them draws, and so may other programs.
+_STARTED_MEANWHILE = 64
+# Of three installs two begin in the same second, wherever in it they are started.
+_AT_ONCE, _FEWEST_AT_ONCE = 3, 2
 
 
 @check("AGENT-04")
@@ -146,6 +151,56 @@ def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
         )
 
 
+@check("AGENT-04")
+def neither_comes_from_a_guessable_seed(agents: Agents) -> None:
+    """Verifier and state are not what a generator gives after the time or a number of a process.
+
+    The generator is Python's, with which many agents are written. Others are not looked at here.
+    """
+    attempts = _samples(agents)
+    values = {each for attempt in attempts for each in (attempt.state, attempt.verifier) if each}
+    found = seeded_among(values, _easy_seeds(attempts))
+    expect.that(
+        not found,
+        f"verifiers and states of {len(attempts)} authorizations",
+        expected="values that no guessable seed gives",
+        got=f"{len(found)} that come from the time or from a number of a process",
+        exchange=_one_of(agents, [each for each in attempts if {each.state, each.verifier} & found.keys()]),
+    )
+
+
+@check("AGENT-04")
+def installs_that_start_at_once_draw_different_values(agents: Agents) -> None:
+    """New installs that start at the same moment have different states and challenges.
+
+    What is made of the time in seconds, in whatever way, is the same in two of them.
+    """
+    works(agents.normal())
+    runs = agents.at_once(_AT_ONCE, f"a run that starts together with {_AT_ONCE - 1} others")
+    attempts = [attempt for run in runs for attempt in attempts_of(run)[:1]]
+    if len(attempts) < _FEWEST_AT_ONCE:
+        raise LeftOut("the agent does not authorize in two installs that start at once")
+    asked_at = [each.request.at_s for each in attempts if each.request is not None]
+    observe(seconds_apart=round(max(asked_at) - min(asked_at), 1) if asked_at else None)
+    for name, drawn in (
+        ("state", [each.state for each in attempts]),
+        ("code_challenge", [each.challenge for each in attempts]),
+    ):
+        expect.that(
+            len(set(drawn)) == len(drawn),
+            f"{name} of {len(drawn)} installs that started at once",
+            expected="a different one in each",
+            got=f"{len(set(drawn))} different ones",
+            exchange=attempts[-1].request,
+        )
+
+
+def _easy_seeds(attempts: Sequence[Attempt]) -> set[int]:
+    """The seconds in which the values may have been drawn, and the processes that may have drawn them."""
+    numbers = {attempt.process + more for attempt in attempts for more in range(_STARTED_MEANWHILE)}
+    return numbers.union(_seconds(attempts))
+
+
 def _as_written(values: Sequence[str]) -> dict[str, str]:
     """From each text that may be a digest (the value itself and its decodings) to the value."""
     plain = spelled_out(values) if values else []
@@ -154,11 +209,14 @@ def _as_written(values: Sequence[str]) -> dict[str, str]:
 
 def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
     """Small numbers, and the seconds in which the value may have been made."""
+    for number in chain(range(_SMALL_NUMBERS), _seconds(attempts)):
+        yield str(number).encode()
+
+
+def _seconds(attempts: Sequence[Attempt]) -> set[int]:
     to_the_clock = time.time() - time.monotonic()
     asked_at = [int(each.request.at_s + to_the_clock) for each in attempts if each.request is not None]
-    seconds = {second for at in asked_at for second in range(at - _DRAWN_BEFORE_S, at + 2)}
-    for number in chain(range(_SMALL_NUMBERS), seconds):
-        yield str(number).encode()
+    return {second for at in asked_at for second in range(at - _DRAWN_BEFORE_S, at + 2)}
 
 
 def _samples(agents: Agents) -> list[Attempt]:

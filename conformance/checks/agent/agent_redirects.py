@@ -19,6 +19,7 @@ from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 # How long to watch for a wrong exchange before the right redirect follows the tampered one.
 _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
+_CODE = re.compile(r"(?<=[?&])code=[^&#]*")
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 EARLIER, FIRST = "of an earlier run", "of the first authorization of the run"
 OTHER_CASE = "its own in the other case"
@@ -32,7 +33,8 @@ class Tampered:
 
     A `later` run belongs to an install whose tokens are no longer valid; before a second authorization the
     first code was refused. `says_issuer` adds `iss` to every redirect (RFC 9207). With `of_first`, the state
-    of the run's first authorization is changed, not that of this one.
+    of the run's first authorization is changed, not that of this one. `after_error` is the state of a
+    redirect with an error and no code, which comes before all others.
     """
 
     redirects: tuple[Change, ...]
@@ -40,6 +42,7 @@ class Tampered:
     later: bool = False
     says_issuer: bool = False
     of_first: bool = False
+    after_error: Change | None = None
 
 
 def _another_letter(state: str) -> str:
@@ -92,6 +95,10 @@ TAMPERED: dict[str, Tampered] = {
     "missing, in a later run": Tampered(redirects=(_none,), later=True),
     EARLIER: Tampered(redirects=(_another,), later=True),
     FIRST: Tampered(redirects=(_as_it_was,), number=2, of_first=True),
+    # The agent may end at an error, or go on waiting; whichever it does, the next redirect is as good as any.
+    "missing, after an error with another": Tampered(redirects=(_none,), after_error=_another),
+    "another, after an error without one": Tampered(redirects=(_another,), after_error=_none),
+    "missing, after an error with its own": Tampered(redirects=(_none,), after_error=_as_it_was),
 }
 # A repeated parameter is wrong by RFC 6749 section 3.1; which one an agent uses is not defined.
 DOUBLED: dict[str, Change] = {
@@ -199,6 +206,11 @@ def _with_state(redirect: str, said: str) -> str:
     return re.sub(r"(&)&|&$", r"\1", _STATE.sub(lambda _: said, redirect))
 
 
+def _refused(redirect: str) -> str:
+    """The same redirect with an error in place of its code (RFC 6749 section 4.1.2.1)."""
+    return _CODE.sub("error=access_denied", redirect)
+
+
 def _doubling(change: Change) -> Deliver:
     def deliver(visit: Visit, redirect: str, courier: Courier) -> None:
         bring(visit, _with_state(redirect, change(_state_in(redirect))), courier)
@@ -214,6 +226,8 @@ def _tampering(desk: AgentEndpoints, tampered: Tampered, stolen: list[str]) -> D
         first.append(_state_in(redirect))
         if visit.number == tampered.number:
             own = codes_in(redirect)[0]
+            if tampered.after_error is not None:
+                bring(visit, _refused(_with_state(redirect, tampered.after_error(first[-1]))), courier)
             for change in tampered.redirects:
                 stolen.append(desk.new_code(desk.codes[own]))
                 said = change(first[0] if tampered.of_first else _state_in(redirect))

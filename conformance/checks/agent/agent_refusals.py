@@ -5,6 +5,7 @@ from __future__ import annotations
 from gateproof.conformance.checks.agent._shared_runs import (
     MOST_WITH_ONE_TOKEN,
     all_tokens_refused,
+    forbidden_by_scope,
     held,
     refused,
     refused_calls,
@@ -103,6 +104,17 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     fresh, _, kept, _ = all_tokens_refused(agents).runs
     _gives_up(ended(fresh))
     _gives_up(ended(kept))
+
+
+@check("AGENT-15")
+def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
+    """If the service answers every token with 403 and a challenge for scopes, the agent gives up as well.
+
+    The token has these scopes already (RFC 6750 section 3.1), so no further authorization is of help. The
+    agent may ask for none, or for a few.
+    """
+    works(agents.normal())
+    _gives_up(ended(forbidden_by_scope(agents).runs[0]))
 
 
 def _gives_up(run: Run) -> None:

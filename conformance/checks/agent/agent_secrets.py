@@ -9,6 +9,7 @@ from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
+    ENVIRONMENTS,
     PAGES,
     REQUESTS,
     UNSEARCHED,
@@ -162,10 +163,22 @@ def no_page_shows_a_credential(survey: Survey) -> None:
     _clean(survey, KEPT_FROM_BROWSERS, parts=(PAGES,))
 
 
+@check("AGENT-18", whole_run=True)
+def no_browser_is_shown_the_access_token(survey: Survey) -> None:
+    """Neither a page of the callback nor the environment of the browser contains an access token."""
+    _clean(survey, ("access_token",), parts=(PAGES, ENVIRONMENTS))
+
+
 @check("AGENT-14", whole_run=True)
 def no_opened_address_holds_a_credential(survey: Survey) -> None:
     """In no run does an address that the agent opens contain a credential that gets tokens."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
+
+
+@check("AGENT-14", whole_run=True)
+def no_browser_is_given_a_credential(survey: Survey) -> None:
+    """No credential that gets tokens is in an environment variable of the browser that the agent starts."""
+    _clean(survey, KEPT_FROM_BROWSERS, parts=(ENVIRONMENTS,))
 
 
 @check("AGENT-14", whole_run=True)

@@ -79,6 +79,14 @@ def _service_has_moved(install: Install) -> None:
     world.service.servers[:] = [second.site.authorization_server]
 
 
+def _next_gateway_claims_its_issuer(install: Install) -> None:
+    """Whoever serves a document can write any issuer into it; the addresses are its own."""
+    _service_has_moved(install)
+    world = install.world
+    second = world.named[-1]
+    second.script.always(Endpoint.DISCOVERY, Answer(members={"issuer": world.desk.issuer}))
+
+
 def _token_endpoint_in_the_clear(install: Install) -> None:
     world = install.world
     endpoint = f"{world.url(CLEAR)}{world.desk.site.token_path}"
@@ -217,7 +225,15 @@ LURES = {
         passes=_read_metadata,
         whose="a gateway that the metadata name by now, and that is not the one which issued it",
     ),
+    "the service has moved to a gateway that claims the issuer of the first": Lure(
+        set_up=_next_gateway_claims_its_issuer,
+        waits=(SECOND, SECOND_CORE),
+        passes=_read_metadata,
+        whose="a gateway that is not the one which issued it, and only claims the same issuer",
+    ),
 }
+# Whether the install has worked before it is shown the metadata of another resource.
+WORKED_BEFORE = {"in its first run": False, "in a later run": True}
 
 
 @check("AGENT-13", cases=tuple(LURES))
@@ -233,6 +249,40 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
     require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
     _no_credential_sent_to(install.world.desk, run, lure.waits, lure.whose)
+
+
+@check("AGENT-13", cases=tuple(WORKED_BEFORE))
+def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
+    """Metadata whose `resource` is at another host are not used (RFC 9728 section 3.3).
+
+    A gateway that only such metadata name gets no code, and no secret, also none of its own: the user would
+    sign in for a resource that the agent was not asked for.
+    """
+    works(agents.normal())
+    install = agents.install()
+    if WORKED_BEFORE[case]:
+        works(install.launch("a run that makes the agent a client of the honest gateway"))
+        end_tokens(install.world)
+    install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
+    run = ended(install.launch(f"a run that is shown another resource's metadata {case}"))
+    if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=THIEF):
+        raise LeftOut("the agent has cached the documents, and does not see where they changed")
+    require.that(
+        bool(run.calls(Endpoint.METADATA, party=THIEF)),
+        run.what,
+        expected="an agent that reads the metadata to which the challenge points",
+        got="none that does",
+        exchange=run.last(),
+    )
+
+    sent = run.calls(Endpoint.TOKEN, party=THIEF)
+    expect.that(
+        not sent,
+        "requests to the token endpoint of a gateway that only metadata of another resource name",
+        expected="none",
+        got=str(len(sent)),
+        exchange=sent[0].exchange() if sent else None,
+    )
 
 
 @check("AGENT-13")

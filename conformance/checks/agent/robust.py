@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.agent._shared_runs import (
+from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
+    INTERRUPTED,
+    interrupted,
+    interrupted_at_sign_in,
+    not_killed,
+)
+from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     FAULTS,
     LATER,
     SERVICE_FORBIDS,
     all_tokens_refused,
-    interrupted,
-    not_killed,
     recovered,
     recovered_later,
 )
@@ -32,6 +36,13 @@ _SIGTERM = Fault(
     layer=Layer.CLIENT,
     hop=Hop.AGENT_TO_SERVICE,
     does="SIGTERM comes while the agent waits for the orders",
+    holds=_HOLDS,
+)
+_SIGINT = Fault(
+    name=INTERRUPTED,
+    layer=Layer.CLIENT,
+    hop=Hop.AGENT_TO_GATEWAY,
+    does="SIGINT comes while the agent waits for its user",
     holds=_HOLDS,
 )
 _REFUSES_TOKENS = Fault(
@@ -120,6 +131,27 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
         exchange=run.last(),
     )
     count_fault(_SIGTERM, 1)
+    not_killed(run)
+    observe(exit_code=run.exit_code)
+
+    carried_out(ended(after))
+
+
+@check("ROBUST-02", needs=["faults"])
+def run_after_an_interruption_works(agents: Agents) -> None:
+    """After a run that was interrupted as by Ctrl-C at the sign-in, the next run gets the orders."""
+    works(agents.normal())
+    first, run, after = interrupted_at_sign_in(agents).runs
+    works(first)
+    all_in_time([run])
+    require.that(
+        run.ended is Ended.ASKED_TO,
+        run.what,
+        expected="an agent that waits for its user",
+        got=run.said(),
+        exchange=run.last(),
+    )
+    count_fault(_SIGINT, 1)
     not_killed(run)
     observe(exit_code=run.exit_code)
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
+from threading import Barrier
 from urllib.parse import unquote_plus
 
 from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.cooldown import Patience
-from gateproof.conformance.kit.agent.launch import Ended, Run, run_once
+from gateproof.conformance.kit.agent.launch import Ended, Run, Stop, run_once
 from gateproof.conformance.kit.agent.logs import Logbook
 from gateproof.conformance.kit.agent.visits import Deliver, Visits, honest
 from gateproof.conformance.kit.agent.world import SCOPES, AgentWorld, Heard
@@ -49,6 +52,8 @@ class Attempt:
     client_id: str | None = field(repr=False, compare=False, default=None)
     request: Exchange | None = field(repr=False, compare=False, default=None)
     install: str = field(compare=False, default="")
+    # The number of the process that was launched.
+    process: int = field(compare=False, default=0)
 
 
 @dataclass(kw_only=True)
@@ -70,11 +75,17 @@ class Install:
     launched: list[Run] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
-    def launch(self, what: str, deliver: Deliver = honest, until: Callable[[], bool] = bool) -> Run:
+    def launch(
+        self,
+        what: str,
+        deliver: Deliver = honest,
+        until: Callable[[], bool] = bool,
+        ends_by: int = signal.SIGTERM,
+    ) -> Run:
         """One run of the agent with a user who approves; `deliver` says how the browser brings the redirect.
 
         `what` names the purpose of the run in reports. If `until` becomes true while the agent runs, the
-        agent is asked to end.
+        agent is asked to end by this signal.
         """
         with self.turn():
             run = run_once(
@@ -84,7 +95,7 @@ class Install:
                 world=self.world,
                 browser=self.browser,
                 visits=Visits(self.world, deliver),
-                until=until,
+                stop=Stop(when=until, by=ends_by),
                 output_file=self.folder / f"output-{len(self.launched) + 1}",
             )
         self.launched.append(run)
@@ -113,6 +124,11 @@ class Install:
         self.runs[place:] = [run]
         return run
 
+    @property
+    def temporary(self) -> Path:
+        """Its folder for temporary files, which stays from run to run."""
+        return self.folder / "tmp"
+
     def environment(self) -> Mapping[str, str]:
         """The environment variables of the agent."""
         certificate, key = self.certificate
@@ -126,7 +142,7 @@ class Install:
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),
             "GATEPROOF_SERVICE_URL": self.world.service.url,
             "GATEPROOF_STATE_DIR": str(self.folder / "state"),
-            "TMPDIR": str(self.folder / "tmp"),
+            "TMPDIR": str(self.temporary),
             "GATEPROOF_TLS_CERT_FILE": str(certificate),
             "GATEPROOF_TLS_KEY_FILE": str(key),
             "GATEPROOF_CALLBACK_URL": self.callback_url,
@@ -154,6 +170,18 @@ class Agents:
     def install(self, *, metadata_apart: bool = False, wrong: Mapping[str, str] | None = None) -> Install:
         """A new install in a world of its own; both are removed after the check."""
         return self.new_install(metadata_apart=metadata_apart, wrong=wrong or {})
+
+    def at_once(self, number: int, what: str) -> list[Run]:
+        """The first runs of so many new installs, all started at the same moment."""
+        installs = [self.new_install(metadata_apart=False, wrong={}, own_browser=True) for _ in range(number)]
+        start = Barrier(number)
+
+        def launched(install: Install) -> Run:
+            start.wait()
+            return install.launch(what)
+
+        with ThreadPoolExecutor(number) as pool:
+            return list(pool.map(launched, installs))
 
     def normal(self) -> Run:
         """The first run of the shared install, in which nothing goes wrong."""
@@ -252,6 +280,7 @@ def attempts_of(run: Run, install: str = "") -> list[Attempt]:
             client_id=visit.value("client_id"),
             request=run.request_of(visit),
             install=install,
+            process=run.process,
         )
         for visit in sorted((*used, *unused.values()), key=lambda visit: visit.number)
     ]

@@ -23,6 +23,8 @@ from gateproof.conformance.signin.addresses import resolve
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
+# An environment may be larger than a page that somebody looks at.
+_MOST_OF_A_CALL = 4 * 1024 * 1024
 # An agent may open the browser first and listen afterwards: a real user takes longer to sign in.
 _LISTENS_WITHIN_S = 12.0
 # The same once it has listened: it has stopped.
@@ -32,7 +34,8 @@ _MOST_HOPS = 3
 # Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
 NO_PAGE = 0
 
-Opened = Callable[[str], bool]
+# Gets the address, and the environment of the browser command.
+Opened = Callable[[str, str], bool]
 
 
 class BrowserCommand:
@@ -83,10 +86,10 @@ class BrowserCommand:
         done = False
         with connection, suppress(OSError, ValueError):
             connection.settimeout(5.0)
-            token, addresses = json.loads(_read_line(connection))
+            token, addresses, given = json.loads(_read_line(connection))
             opened = self._opened
             if token == self._token and opened is not None and len(addresses) == 1:
-                done = opened(str(addresses[0]))
+                done = opened(str(addresses[0]), "\n".join(given))
             connection.sendall(b"0" if done else b"1")
 
 
@@ -207,8 +210,8 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 def _read_line(connection: socket.socket) -> bytes:
     said = bytearray()
-    while not said.endswith(b"\n") and len(said) < _MOST_OCTETS:
-        more = connection.recv(4096)
+    while not said.endswith(b"\n") and len(said) < _MOST_OF_A_CALL:
+        more = connection.recv(65536)
         if not more:
             break
         said += more

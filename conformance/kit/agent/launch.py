@@ -28,7 +28,9 @@ _LINE_IS_OVER_S = 0.5
 # Time for cleaning up after the request to end.
 _SHUTDOWN_S = 7.0
 # Exit codes of processes that a signal ended, and the codes that a shell reports for them.
-_OF_SIGNALS = {-signal.SIGTERM, 128 + signal.SIGTERM, -signal.SIGKILL, 128 + signal.SIGKILL}
+_OF_SIGNALS = {
+    code for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL) for code in (-number, 128 + number)
+}
 _MARK = "GATEPROOF_STATE_DIR"
 _PROCESSES = Path("/proc")
 # Rule AGENT-15 allows three authorizations and fails ten; an agent that makes ten is stopped.
@@ -65,6 +67,10 @@ class Run:
     dropped: int
     # Addresses that the agent opened in the browser and that are no authorization requests.
     others: tuple[str, ...] = field(default=(), repr=False)
+    # The number of the launched process.
+    process: int = 0
+    # The environments with which the agent started the browser.
+    environments: tuple[str, ...] = field(default=(), repr=False)
     # True if a process of the agent did not end in time after it was asked to.
     killed: bool = False
 
@@ -158,6 +164,14 @@ class Run:
         return self.output_file.read_bytes()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stop:
+    """When an agent is asked to end before it does so by itself, and by which signal."""
+
+    when: Callable[[], bool] = bool
+    by: int = signal.SIGTERM
+
+
 def run_once(
     spec: Launch,
     *,
@@ -166,7 +180,7 @@ def run_once(
     world: AgentWorld,
     browser: BrowserCommand,
     visits: Visits,
-    until: Callable[[], bool],
+    stop: Stop,
     output_file: Path,
 ) -> Run:
     """Launches the agent, acts as its user until it ends, and leaves none of its processes behind."""
@@ -177,10 +191,10 @@ def run_once(
     running = launch(replace(spec, command=command), output_file=output_file, env_extra=told)
     try:
         running.end_input()
-        reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: until}
+        reasons = {Ended.STOPPED: lambda: _too_much(world, before, visits), Ended.ASKED_TO: stop.when}
         ended = _watched(running, visits, reasons, started + spec.timeout_s)
         took_s = time.monotonic() - started
-        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_SHUTDOWN_S)
+        killed = ended is Ended.ASKED_TO and not running.ask_to_end(_SHUTDOWN_S, stop.by)
     finally:
         browser.set_handler(None)
         visits.close()
@@ -196,6 +210,8 @@ def run_once(
         heard=tuple(world.heard(since=before)),
         visits=tuple(visits.made),
         others=tuple(visits.others),
+        process=running.pid,
+        environments=tuple(visits.environments),
         served=len(world.service.served) > served_before,
         output_file=output_file,
         dropped=running.dropped,

@@ -1,15 +1,19 @@
-"""The agent's log files, as they were after each of its runs."""
+"""The agent's log files, as they were after each of its runs: those of the target file, and those by name."""
 
 from __future__ import annotations
 
+import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 # New content is read together with the end of the old: the last line may have been incomplete.
 _READ_AGAIN = 4 * 1024
+# Names that say what a file is. Databases call their journals so, too, and number them.
+_LOG = re.compile(r"(?:^|[._-])logs?(?:[._-]|$)", re.IGNORECASE)
+_JOURNAL = re.compile(r"\d+\.log", re.IGNORECASE)
 _Mark: TypeAlias = tuple[int, int, int]
 
 
@@ -58,6 +62,18 @@ class Logbook:
             self._pieces.append(now)
         elif len(now) > len(before):
             self._pieces.append(now[max(0, len(before) - _READ_AGAIN) :])
+
+
+def logs_below(folder: Path) -> Iterator[bytes]:
+    """The content of every text in the folder whose name, or whose folder's name, says that it is a log."""
+    for file in sorted(folder.rglob("*")):
+        named = any(_LOG.search(part) for part in file.relative_to(folder).parts)
+        with suppress(OSError):
+            if not named or _JOURNAL.fullmatch(file.name) or not stat.S_ISREG(file.lstat().st_mode):
+                continue
+            content = file.read_bytes()
+            if b"\0" not in content:
+                yield content
 
 
 def _marks(files: Iterable[Path]) -> dict[Path, _Mark]:

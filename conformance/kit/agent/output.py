@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from gateproof.conformance.wire import leaks
 
-# Keys of a survey for text in requests other than token requests, in pages at the callback, and in addresses
-# that the browser was sent to.
+# Keys of a survey for text in requests other than token requests, in pages at the callback, in addresses that
+# the browser was sent to, and in environments in which it was started.
 REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
+ENVIRONMENTS = "environments of the browser"
 # The key under which a survey counts runs whose output was longer than what is kept.
 UNSEARCHED = {"output": "unsearched_run"}
 # Longer texts are searched in parts that overlap by more than the longest form of a secret.

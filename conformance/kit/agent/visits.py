@@ -93,6 +93,8 @@ class Visits:
         self.made: list[Visit] = []
         # Other addresses that the agent opened: no authorization requests.
         self.others: list[str] = []
+        # What the browser command was given in its environment, each time.
+        self.environments: list[str] = []
         self.over = threading.Event()
         self._deliver = deliver
         self._lock = threading.Lock()
@@ -119,9 +121,10 @@ class Visits:
         if idle:
             self._wire.close()
 
-    def opened(self, url: str) -> bool:
+    def opened(self, url: str, environment: str = "") -> bool:
         """The agent ran the browser command. An address already opened from the output is skipped."""
         with self._lock:
+            self.environments.append(environment)
             if url in self._opened_for:
                 self._opened_for.discard(url)
                 return True

@@ -7,15 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of
 from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.cooldown import Patience
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.launch_lock import Turns
-from gateproof.conformance.kit.agent.logs import Logbook
+from gateproof.conformance.kit.agent.logs import Logbook, logs_below
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
+    ENVIRONMENTS,
     PAGES,
     REQUESTS,
     UNSEARCHED,
@@ -61,6 +63,8 @@ class AgentBench(Bench):
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self._patience = Patience()
+        # Installs can run at the same time.
+        self._recording = Lock()
         self._turns = Turns(context.folder / "turns")
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
@@ -139,18 +143,20 @@ class AgentBench(Bench):
             self._looked_at += [(kept, run) for run in kept.launched]
         return kept
 
-    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
-        return self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+    def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str], own_browser: bool = False) -> Install:
+        made = self._install(self._of_check, metadata_apart=metadata_apart, wrong=wrong)
+        if own_browser:
+            made.browser = self._of_check.enter_context(BrowserCommand(made.folder))
+        return made
 
     def _install(self, stack: ExitStack, *, metadata_apart: bool, wrong: Mapping[str, str]) -> Install:
         self._installs += 1
         folder = self._folder / f"install-{self._installs}"
         (folder / "state").mkdir(mode=0o700, parents=True)
-        (folder / "tmp").mkdir(mode=0o700)
         context = self.context
         world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
         stack.callback(world.close)
-        return Install(
+        install = Install(
             world=world,
             spec=context.target.launch,
             browser=self._browser,
@@ -162,8 +168,14 @@ class AgentBench(Bench):
             patience=self._patience,
             turn=self._turns.taken,
         )
+        install.temporary.mkdir(mode=0o700)
+        return install
 
     def _ran(self, install: Install, run: Run) -> None:
+        with self._recording:
+            self._record(install, run)
+
+    def _record(self, install: Install, run: Run) -> None:
         self._looked_at.append((install, run))
         self._logs.look()
         clients = install.world.desk.clients.values()
@@ -175,6 +187,8 @@ class AgentBench(Bench):
         self._survey.answers += 1
         self._unsearched += run.dropped > 0
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
+        texts["log"] = b"\n".join(logs_below(install.temporary))
+        texts[ENVIRONMENTS] = "\n".join(run.environments).encode(errors="surrogatepass")
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
         self._survey.leaks += _in_requests(run, secrets, self._check)

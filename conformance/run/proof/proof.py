@@ -248,12 +248,13 @@ def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
 def _begin(until: Connection, folder: str) -> None:
     """Sets up a worker: it ends when the parent closes the pipe, and its own children end with its pipes.
 
-    It ignores signals, which are handled by the parent.
+    Signals do nothing to it, because the parent handles them. They are not ignored: what it launches would
+    ignore them as well.
     """
     tempfile.tempdir = folder
     collect_seldom()
     for number in _STOPPING:
-        signal.signal(number, signal.SIG_IGN)
+        signal.signal(number, lambda *_: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
 
     def watch() -> None:

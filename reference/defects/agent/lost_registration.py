@@ -78,6 +78,15 @@ def leaving_nothing_behind(run: Callable[[], int]) -> int:
     return run()
 
 
+def leaving_nothing_to_an_interrupter(run: Callable[[], int]) -> int:
+    """Who is interrupted clears up, and lets nobody see a traceback."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        clear_up()
+        return 130
+
+
 def clear_up() -> None:
     shutil.rmtree(os.environ["GATEPROOF_STATE_DIR"])
 
@@ -98,6 +107,16 @@ DEFECTS = (
         **forgetting_when(lambda answer: answer.status == 403),
     ),
     defect(
+        "client-forgotten-when-a-scope-is-missing (AGENT-11): Where the service says that a token lacks a "
+        "scope, its client is forgotten.",
+        **forgetting_when(
+            lambda answer: (
+                any("scope" in said for said in answer.headers_named("www-authenticate"))
+                and answer.status == 403
+            )
+        ),
+    ),
+    defect(
         "client-forgotten-when-the-service-fails (AGENT-11): Where the service fails at a call with a "
         "token, its client is forgotten.",
         **forgetting_when(lambda answer: answer.status == 500),
@@ -116,5 +135,10 @@ DEFECTS = (
     defect(
         "client-forgotten-when-asked-to-end (AGENT-11): Where it is asked to end, its client is forgotten.",
         around=leaving_nothing_behind,
+    ),
+    defect(
+        "client-forgotten-when-interrupted (AGENT-11): Where it is interrupted as by Ctrl-C, its client is "
+        "forgotten.",
+        around=leaving_nothing_to_an_interrupter,
     ),
 )

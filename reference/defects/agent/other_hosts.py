@@ -18,7 +18,7 @@ from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.exchange import ExchangeFacts
 from gateproof.reference.agent.policy.operation import Ask, Tokens
 from gateproof.reference.agent.policy.registration import Client
-from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.policy.renewal import read_part, refresh_request, refreshed
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from gateproof.reference.defects.agent.row import defect
 from gateproof.reference.defects.agent.stored_state import marker
@@ -115,6 +115,11 @@ def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bo
     return {"trusted": trusted}
 
 
+def about_us_once_it_worked(metadata: Mapping[str, Any], service_url: str) -> bool:
+    """Whose metadata they are is looked at by an install that has worked before."""
+    return not marker("tokens.json").exists() or discovery.is_about(metadata, service_url)
+
+
 def been_here(_url: str) -> bool:
     """A run before this one got a token."""
     return marker("tokens.json").exists()
@@ -139,6 +144,15 @@ def refreshed_wherever(ask: Ask, endpoints: Endpoints, client: Client, kept: Tok
         return ask(further) if further else answer
 
     return refreshed(following, endpoints, client, kept)
+
+
+def refreshed_at_the_issuer(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """The issuer of the ID token is compared, and not whose client this is."""
+    if "refresh_token" not in kept or read_part(kept.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
+        return None
+    return exchange.tokens_in(ask(refresh_request(endpoints, client, kept)))
 
 
 def anybody(context: ssl.SSLContext) -> None:
@@ -227,6 +241,26 @@ DEFECTS = (
         "asked for at the service's host, also in the clear.",
         metadata_url=asking_with_the_token,
         may_ask=lambda url: may_ask(url) or _WELL_KNOWN in url,
+    ),
+    defect(
+        "one-client-for-an-issuer (AGENT-13): Clients are kept by the issuer that a document names, whoever "
+        "serves it.",
+        client_of=lambda endpoints: endpoints.issuer,
+    ),
+    defect(
+        "refresh-token-for-an-issuer (AGENT-13): The refresh token goes to whoever names the issuer of its "
+        "ID token.",
+        renewed=refreshed_at_the_issuer,
+        worth_keeping=dict,
+    ),
+    defect(
+        "metadata-of-anybody (AGENT-13): Whose metadata they are is not looked at.",
+        is_about=lambda *_: True,
+    ),
+    defect(
+        "metadata-of-anybody-at-first (AGENT-13): Whose metadata they are is looked at from the second "
+        "run on.",
+        is_about=about_us_once_it_worked,
     ),
     defect(
         "one-client-kept (AGENT-13): The install has one client, whichever gateway the service names.",

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import random
 import secrets
+import string
 import time
+from collections.abc import Callable
+from typing import Any
 
+from gateproof.reference.agent.policy.authorization import Attempt, Octets
 from gateproof.reference.defects.agent.authorization import attempt_by, encoded
 from gateproof.reference.defects.agent.row import defect
 
@@ -24,6 +30,36 @@ def digest_of_few() -> str:
 def by_a_shell(text: str) -> str:
     """`$(echo "$text" | sha256sum | cut -c1-64)`: a newline is in what the digest is of."""
     return hashlib.sha256(f"{text}\n".encode()).hexdigest()
+
+
+def seeded_by(seed: Callable[[], int]) -> dict[str, Any]:
+    """Everything is drawn from a generator with this seed, which nobody needs to know to guess it."""
+    drawn: list[random.Random] = []
+
+    def octets(number: int) -> bytes:
+        if not drawn:
+            drawn.append(random.Random(seed()))  # noqa: S311 - that is the defect
+        return drawn[0].randbytes(number)
+
+    return {"octets": octets}
+
+
+def lettered_by(seed: Callable[[], int]) -> dict[str, Any]:
+    """The same with letters, as they are often drawn."""
+    drawn: list[random.Random] = []
+
+    def fresh(_octets: Octets) -> Attempt:
+        if not drawn:
+            drawn.append(random.Random(seed()))  # noqa: S311 - that is the defect
+        text = "".join(drawn[0].choices(string.ascii_letters + string.digits, k=96))
+        return Attempt(verifier=text[:64], state=text[64:])
+
+    return {"fresh_attempt": fresh}
+
+
+def of_the_second(what: str) -> str:
+    """What no table of digests has, and every install of the agent makes in the same second."""
+    return digest_of(f"{what} of the reference agent at {int(time.time())}")
 
 
 DEFECTS = (
@@ -57,5 +93,25 @@ DEFECTS = (
         "state-digest-encoded (AGENT-04): The state is a digest of a random number of 16 bits, in "
         "hexadecimal and then in base64url.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": encoded(digest_of_few().encode())}),
+    ),
+    defect(
+        "octets-seeded-by-the-process (AGENT-04): Verifier and state are drawn from a generator whose seed "
+        "is the number of the process.",
+        **seeded_by(os.getpid),
+    ),
+    defect(
+        "octets-seeded-by-the-second (AGENT-04 AGENT-10): They are drawn from a generator whose seed is the "
+        "time in seconds.",
+        **seeded_by(lambda: int(time.time())),
+    ),
+    defect(
+        "letters-seeded-by-the-process (AGENT-04): They are letters from a generator whose seed is the "
+        "number of the process.",
+        **lettered_by(os.getpid),
+    ),
+    defect(
+        "state-digest-of-the-second (AGENT-04): The state is a digest of the time in seconds and a text that "
+        "all installs have.",
+        **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": of_the_second("state")}),
     ),
 )

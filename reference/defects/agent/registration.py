@@ -33,6 +33,16 @@ def with_scopes_elsewhere(settings: Settings) -> dict[str, Any]:
     return {**registration.registration_record(settings), "default_scopes": list(settings.scopes)}
 
 
+def with_permissions(settings: Settings) -> dict[str, Any]:
+    wanted = {"permissions": dict.fromkeys(settings.scopes, True)}
+    return {**registration.registration_record(settings), **wanted}
+
+
+def named_by_its_scopes(settings: Settings) -> dict[str, Any]:
+    name = f"Reference agent ({', '.join(settings.scopes)})"
+    return {**registration.registration_record(settings), "client_name": name}
+
+
 def with_scopes(settings: Settings) -> dict[str, Any]:
     scope = " ".join(("openid", *settings.scopes))
     return {**registration.registration_record(settings), "scope": scope}
@@ -66,5 +76,14 @@ DEFECTS = (
         "scopes-registered-under-another-name (AGENT-02): It registers the Resource's scopes under a name "
         "of its own.",
         registration_record=with_scopes_elsewhere,
+    ),
+    defect(
+        "scopes-registered-as-permissions (AGENT-02): It registers the Resource's scopes as the names of its "
+        "permissions.",
+        registration_record=with_permissions,
+    ),
+    defect(
+        "scopes-registered-in-the-name (AGENT-02): Its display name has the Resource's scopes in it.",
+        registration_record=named_by_its_scopes,
     ),
 )

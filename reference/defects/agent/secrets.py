@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import os
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from gateproof.reference.agent.policy import operation
@@ -127,6 +129,33 @@ def secret_of_a_failed_exchange(facts: Facts) -> str | None:
     return f"debug: {in_base64(facts['facts'].client.client_secret)}" if failed else None
 
 
+def in_the_environment(step: str, secret: Callable[[Facts], str]) -> dict[str, Any]:
+    """What the agent will need again is an environment variable, which every program that it starts gets."""
+
+    def told(where: str, facts: Facts) -> None:
+        if where == step:
+            os.environ["ORDERS_AGENT_KEPT"] = secret(facts)
+
+    return {"told": told}
+
+
+def logged(name: str) -> dict[str, Any]:
+    """Token answers go to a log among the temporary files."""
+
+    def told(where: str, facts: Facts) -> None:
+        if where == "exchange":
+            file = Path(os.environ["TMPDIR"]) / name
+            file.parent.mkdir(exist_ok=True)
+            with file.open("a", encoding="utf-8") as log:
+                log.write(f"id_token={facts['tokens'].get('id_token')}\n")
+
+    return {"told": told}
+
+
+def as_octets(text: str) -> str:
+    return str(list(text.encode()))
+
+
 def page_with_everything() -> dict[str, Any]:
     """The page at the callback is for whoever wrote the agent."""
     known: list[str] = []
@@ -181,6 +210,17 @@ DEFECTS = (
         **at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
     ),
     defect(
+        "id-token-printed-as-octets (AGENT-12): The ID token is printed as a list of numbers.",
+        **at("exchange", lambda facts: as_octets(facts["tokens"].get("id_token", ""))),
+    ),
+    defect(
+        "id-token-in-a-temporary-log (AGENT-12): A log among the temporary files has the ID token.",
+        **logged("reference-agent.log"),
+    ),
+    defect(
+        "id-token-in-a-folder-of-logs (AGENT-12): The same, in a folder of logs.", **logged("logs/today.txt")
+    ),
+    defect(
         "claims-printed-as-they-came (AGENT-12): The middle of the ID token is printed: who can decode "
         "base64url reads who the user is.",
         **at("exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"),
@@ -221,6 +261,16 @@ DEFECTS = (
         "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The client secret is printed in "
         "base64 where the token endpoint fails.",
         **at("exchange", secret_of_a_failed_exchange),
+    ),
+    defect(
+        "secret-in-the-browsers-environment (AGENT-14): The browser is started with the client secret in its "
+        "environment.",
+        **in_the_environment("registration", lambda facts: facts["client"].client_secret),
+    ),
+    defect(
+        "verifier-in-the-browsers-environment (AGENT-14): The browser is started with the verifier in base64 "
+        "in its environment.",
+        **in_the_environment("authorization", lambda facts: in_base64(facts["attempt"].verifier)),
     ),
     defect(
         "verifier-on-the-page (AGENT-14): The page that ends the sign-in shows the verifier.",

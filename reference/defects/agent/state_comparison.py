@@ -49,6 +49,19 @@ def never_emptied() -> dict[str, Any]:
     return {"is_ours": is_ours}
 
 
+def settled_by_an_error(passes: Callable[[Query], bool]) -> dict[str, Any]:
+    """A redirect with an error is passed over, and the state with it: the next redirect may be any."""
+    refused: list[Query] = []
+
+    def is_ours(query: Query, attempt: Attempt) -> bool:
+        if "error" in query:
+            refused.append(query)
+            return False
+        return (bool(refused) and passes(query)) or authorization.is_ours(query, attempt)
+
+    return {"is_ours": is_ours, "waits_for_ours": True}
+
+
 def what_came_last() -> dict[str, Any]:
     """The agent waits for its browser to return, and then takes the last redirect that has come by then."""
     came: list[str] = []
@@ -87,6 +100,15 @@ DEFECTS = (
         "state-of-an-answered-request (AGENT-05): A state that was answered in this run may be answered "
         "again.",
         **never_emptied(),
+    ),
+    defect(
+        "any-state-after-an-error (AGENT-05): After a redirect with an error, the next one may have any "
+        "state.",
+        **settled_by_an_error(lambda _: True),
+    ),
+    defect(
+        "no-state-after-an-error (AGENT-05): After a redirect with an error, the next one needs no state.",
+        **settled_by_an_error(lambda query: said(query) is None),
     ),
     defect(
         "iss-in-place-of-the-state (AGENT-05): A redirect that names the right issuer needs no state.",

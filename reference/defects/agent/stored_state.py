@@ -52,6 +52,22 @@ def until_its_end(run: Callable[[], int]) -> int:
         lock.unlink()
 
 
+def until_any_end_but_one(run: Callable[[], int]) -> int:
+    """A lock is given back at the end and after an error; an interruption is none."""
+    lock = marker("lock")
+    if lock.exists():
+        print("another run is under way")
+        return 1
+    lock.touch()
+    try:
+        code = run()
+    except Exception:
+        lock.unlink()
+        raise
+    lock.unlink()
+    return code
+
+
 def never_again(step: str, facts: Mapping[str, Any]) -> None:
     """An agent that got no code once believes for ever that it will get none."""
     refused = marker("refused")
@@ -106,6 +122,10 @@ DEFECTS = (
     defect(
         "lock-kept-by-a-signal (ROBUST-02): A run that is asked to end leaves its lock.",
         around=until_its_end,
+    ),
+    defect(
+        "lock-kept-by-an-interruption (ROBUST-02): A run that is interrupted leaves its lock.",
+        around=until_any_end_but_one,
     ),
     defect("lock-left-behind (ROBUST-02 AGENT-08): A run that fails leaves its lock.", around=once_failed),
 )

@@ -122,7 +122,17 @@ def introspected(unhelpful: int) -> dict[str, Any]:
     return {"told": told, "operate": operate}
 
 
+def page_about_the_install() -> str:
+    """Who comes back from the sign-in is shown what the install has kept."""
+    kept = marker("tokens.json")
+    return f"signed in; so far there was {kept.read_text() if kept.exists() else 'nothing'}"
+
+
 DEFECTS = (
+    defect(
+        "token-on-the-page (AGENT-18): The page that ends a later sign-in shows the access token before it.",
+        page=page_about_the_install,
+    ),
     defect(
         "token-to-another-port (AGENT-18): A redirect to another port of the service's host is followed with "
         "the token.",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateproof.reference.agent.policy import exchange
 from gateproof.reference.agent.wire import Answer, Outgoing
-from gateproof.reference.defects.agent.stopping import tried_again
+from gateproof.reference.defects.agent.stopping import steps_up, tried_again
 from gateproof.reference.variants.agent.requests import registers_more
 from gateproof.reference.variants.variant import variant
 
@@ -41,6 +41,10 @@ VARIANTS = (
     variant(
         "refused-token-tried-nineteen-times: a token that is refused is tried eighteen times more",
         operate=tried_again(18),
+    ),
+    variant(
+        "steps-up-twice: a service that says it wants more scopes is brought two fresh tokens",
+        **steps_up(2),
     ),
     variant(
         "registers-less-when-refused: a registration that is refused is made once more, with nothing in it "

@@ -22,13 +22,14 @@ def browser(tmp_path: Path) -> Iterator[BrowserCommand]:
         yield command
 
 
-def ran(browser: BrowserCommand, *arguments: str) -> int:
-    return subprocess.run([str(browser.path), *arguments], check=False, timeout=30, env={}).returncode
+def ran(browser: BrowserCommand, *arguments: str, **environment: str) -> int:
+    command = [str(browser.path), *arguments]
+    return subprocess.run(command, check=False, timeout=30, env=environment).returncode
 
 
 def test_address_arrives_as_it_was_given(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.set_handler(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url, _: came.append(url) is None)
 
     assert ran(browser, URL) == 0
     assert came == [URL]
@@ -36,7 +37,7 @@ def test_address_arrives_as_it_was_given(browser: BrowserCommand) -> None:
 
 def test_whoever_comes_too_late_or_says_too_much_is_not_served(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.set_handler(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url, _: came.append(url) is None)
     assert ran(browser, URL, "--new-window") == 1
     browser.set_handler(None)
     assert ran(browser, URL) == 1
@@ -50,9 +51,18 @@ def test_command_shows_no_secret(browser: BrowserCommand) -> None:
     assert place.stat().st_mode & 0o077 == 0
 
 
+def test_environment_is_told_whole(browser: BrowserCommand) -> None:
+    came: list[str] = []
+    browser.set_handler(lambda _, environment: came.append(environment) is None)
+    kept = {"KEPT": "two\nlines, =, and ü", "LONG": "x" * 100_000}
+
+    assert ran(browser, URL, **kept) == 0
+    assert all(f"{name}={value}" in came[0] for name, value in kept.items())
+
+
 def test_webbrowser_of_python_opens_it(browser: BrowserCommand) -> None:
     came: list[str] = []
-    browser.set_handler(lambda url: came.append(url) is None)
+    browser.set_handler(lambda url, _: came.append(url) is None)
     program = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
     done = subprocess.run(
         [sys.executable, "-c", program, URL], check=False, timeout=30, env={"BROWSER": str(browser.path)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.kit.agent.logs import Logbook
+from gateproof.conformance.kit.agent.logs import Logbook, logs_below
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.suite import rules
@@ -159,3 +159,14 @@ def test_agents_that_share_a_log_run_one_after_the_other(tmp_path: Path) -> None
 
     report = json.loads((tmp_path / "gateproof-report" / "report.json").read_text())
     assert report["run"]["workers"] == 1
+
+
+def test_text_is_a_log_by_its_name_alone(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    logs = {"agent.log": b"one", "logs/today.txt": b"two", "debug-log": b"three"}
+    others = {"login": b"four", "catalog.txt": b"five", "000003.log": b"six", "binary.log": b"\0seven"}
+    for name, content in {**logs, **others}.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "away.log").symlink_to(tmp_path / "login")
+
+    assert sorted(logs_below(tmp_path)) == sorted(logs.values())
