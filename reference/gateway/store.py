@@ -62,6 +62,7 @@ class Expiring(Generic[Value]):
         """Keeps a row as long as a new one."""
         if (value := self.take(key)) is not None:
             self.add(key, value, now)
+
     def values(self) -> Iterator[Value]:
         """The rows, the oldest first."""
         return (value for _, value in self._rows.values())
