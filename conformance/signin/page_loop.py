@@ -122,19 +122,44 @@ class PageSignIn:
         """
         acts = _Acts()
         with _resting(browser), _resting(other):
-            view = browser.open(request.authorization_url)
-            for _ in range(act):
-                chosen = self._act(view, request, acts) if isinstance(view, Page) else "there is no page"
-                if isinstance(chosen, str) or not isinstance(view, Page):
-                    return None
-                if acts.count == act:
-                    other.take_over(browser)
-                sender = other if acts.count == act else browser
-                view = sender.submit(view, *chosen)
+            filled_in = self._up_to(browser, request, acts, act)
+            if filled_in is None:
+                return None
+            other.take_over(browser)
+            view = other.submit(*filled_in)
             if known:
                 return _landing(view, request, acts, None, ())
             start = without_query(request.authorization_url)
             return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
+
+    def hold_back(
+        self, browser: Browsing, request: SignInRequest, act: int, meanwhile: Callable[[], None]
+    ) -> SignInResult | None:
+        """The user's action number `act` comes last, and only after something else has happened.
+
+        None if the sign-in has fewer actions.
+        """
+        acts = _Acts()
+        with _resting(browser):
+            filled_in = self._up_to(browser, request, acts, act)
+            if filled_in is None:
+                return None
+            meanwhile()
+            return _landing(browser.submit(*filled_in), request, acts, None, ())
+
+    def _up_to(
+        self, browser: Browsing, request: SignInRequest, acts: _Acts, act: int
+    ) -> tuple[Page, Form, Button | None] | None:
+        """The form of this action, filled in and not sent; None if the sign-in has fewer actions."""
+        view = browser.open(request.authorization_url)
+        while isinstance(view, Page):
+            chosen = self._act(view, request, acts)
+            if isinstance(chosen, str):
+                return None
+            if acts.count == act:
+                return view, *chosen
+            view = browser.submit(view, *chosen)
+        return None
 
     def _walk(
         self,

@@ -36,9 +36,11 @@ def describe(gateway: Gateway, arguments: Arguments) -> JsonObject:
 def create_project(gateway: Gateway, arguments: Arguments) -> JsonObject:
     name, policy = arguments.text("name"), arguments.text_or_null("agent_policy")
     arguments.done()
-    project = Project(id=gateway.ids.identifier("prj_"), name=name)
-    if policy is not None:
-        project = replace(project, agent_policy=_agent_policy(policy))
+    project = Project(
+        id=gateway.ids.identifier("prj_"),
+        name=name,
+        agent_policy=gateway.policies.first_policy(_agent_policy(policy) if policy is not None else None),
+    )
     gateway.store.projects[project.id] = project
     return {"project_id": project.id}
 

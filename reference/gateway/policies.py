@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from gateproof.reference.gateway.clock import Clock
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.merchants import Merchants
-from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page, pending_page
 from gateproof.reference.gateway.policy import (
     authorization,
     code_exchange,
@@ -28,6 +28,7 @@ from gateproof.reference.gateway.policy import (
 )
 from gateproof.reference.gateway.records import (
     Agent,
+    AgentPolicy,
     AuthorizationRequest,
     Code,
     Decision,
@@ -129,6 +130,10 @@ class Policies:
         authorization.authorization_request
     )
     remembered: Callable[[Person | None, float], Person | None] = sign_in.remembered
+    known_user: Callable[[Store, authorization.AuthorizationFacts, Person | None], Person | None] = (
+        sign_in.known_user
+    )
+    signed_in_as: Callable[[Person | None, Person], Person] = sign_in.signed_in_as
     session_of: Callable[[Resource], str] = sign_in.session_of
     session_keys: Callable[[str, str, bool], tuple[str, ...]] = sign_in.session_keys
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
@@ -142,6 +147,10 @@ class Policies:
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
+    # What a decision is about; None refuses it.
+    decided_on: Callable[[Store, SignIn], SignIn | None] = sign_in.decided_on
+    first_policy: Callable[[AgentPolicy | None], AgentPolicy] = authorization.first_policy
+    pending_page: Callable[[Agent], str] = pending_page
     # Whether a Pending agent gets a redirect with an error; else the user sees a page.
     pending_is_told_to_the_agent: bool = False
     decided: Callable[[str], Decision] = authorization.decided

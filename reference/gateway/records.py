@@ -18,7 +18,7 @@ class Project:
 
     id: str
     name: str
-    agent_policy: AgentPolicy = "approve"
+    agent_policy: AgentPolicy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

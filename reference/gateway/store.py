@@ -5,6 +5,7 @@ Nothing here awaits, so data does not change between two awaits of a handler.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -61,6 +62,10 @@ class Expiring(Generic[Value]):
         """Keeps a row as long as a new one."""
         if (value := self.take(key)) is not None:
             self.add(key, value, now)
+
+    def values(self) -> Iterator[Value]:
+        """The rows, the oldest first."""
+        return (value for _, value in self._rows.values())
 
     def take(self, key: str) -> Value | None:
         """Reads and removes a row in one step, so that it can be taken only once."""

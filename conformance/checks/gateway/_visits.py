@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
@@ -49,6 +51,11 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
     visit = gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=True))
     require_code(world.gateway, visit)
     return visit
+
+
+def staying_in(world: World, browser: Browsing) -> World:
+    """The same world, whose users sign in in this browser from here on."""
+    return replace(world, gateway=replace(world.gateway, sign_in=browser.visit))
 
 
 def keeps_several_sessions(world: World) -> bool:

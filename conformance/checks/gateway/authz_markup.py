@@ -12,7 +12,8 @@ from gateproof.conformance.checks.gateway._visits import good, visit_with
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect
+from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
 
@@ -36,6 +37,14 @@ REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "code_challenge_method": lambda mark: ("code_challenge_method", f"S256'\"><{mark}>"),
 }
 
+# What makes a request wrong, though its agent is known.
+MISTAKES = {
+    "redirect_uri": "https://agent.example/not-registered",
+    "response_type": "gateproof",
+    "scope": "openid gateproof:unknown",
+    "code_challenge_method": "plain",
+}
+
 # Claims about a user, in groups that a gateway may turn away for reasons of their own.
 CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
 
@@ -44,16 +53,57 @@ CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
 def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """A client_name with markup in it stands on the pages as text; it makes no element and no attribute."""
     mark = _mark()
-    name = case(mark)
-    registered = gateway.register(world.agents.metadata() | {"client_name": name})
-    if registered.status in range(400, 500):
-        raise LeftOut("the gateway does not accept an agent of such a name")
-    agent, here = world.agents.of(registered), world.in_one_browser()
+    agent, here = _called(world, case(mark)), world.in_one_browser()
     for _ in range(2):
         # The second time the user is signed in, and the pages may be others.
         here.gateway.visit(here.attempt(agent), wherever=True)
 
     _is_no_markup(gateway, world, mark, "an agent's name")
+
+
+@check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
+def name_of_an_agent_without_a_code_is_no_markup(
+    gateway: Gateway, world: World, case: Callable[[str], str]
+) -> None:
+    """Markup in a client_name is text on pages without a code: after a refusal, and after a wrong request."""
+    mark = _mark()
+    agent, here = _called(world, case(mark)), world.in_one_browser()
+    attempt = here.attempt(agent)
+    here.gateway.visit(attempt, approve=False, wherever=True)
+    for name, value in MISTAKES.items():
+        visit_with(here, attempt, **{name: value})
+
+    _is_no_markup(gateway, world, mark, "the name of an agent that gets no code")
+
+
+@check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
+def name_of_a_pending_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+    """Markup in the client_name of a Pending agent is text on the pages that its users are shown."""
+    here = world.in_one_browser()
+    try:
+        resource = world.projects.holding_resource()
+    except Unavailable as missing:
+        raise LeftOut("no Project holds agents in this run") from missing
+    mark = _mark()
+    agent = _called(world, case(mark))
+    for _ in range(2):
+        here.gateway.visit(here.attempt(agent, resource=resource), wherever=True)
+
+    _is_no_markup(gateway, world, mark, "the name of a Pending agent")
+
+
+@check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
+def name_of_an_agent_is_no_markup_after_a_failed_sign_in(
+    gateway: Gateway, world: World, case: Callable[[str], str]
+) -> None:
+    """Markup in a client_name is text on the page of a user whose sign-in the merchant ends with an error."""
+    alone, mark = openid_sign_in(world).alone, _mark()
+    alone.script(page="error=access_denied")
+    agent = _called(world, case(mark))
+    gateway.visit(world.attempt(agent, resource=alone.resource, user=alone.user), wherever=True)
+    alone.script()
+
+    _is_no_markup(gateway, world, mark, "the name of an agent whose user did not sign in")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
@@ -88,6 +138,14 @@ def what_a_request_says_is_no_markup(
     visit_with(here, attempt, **{name: value})
 
     _is_no_markup(gateway, world, mark, f"the parameter {name}")
+
+
+def _called(world: World, name: str) -> Agent:
+    """An agent of this name, if the gateway accepts one."""
+    registered = world.gateway.register(world.agents.metadata() | {"client_name": name})
+    if registered.status in range(400, 500):
+        raise LeftOut("the gateway does not accept an agent of such a name")
+    return world.agents.of(registered)
 
 
 def _mark() -> str:

@@ -66,6 +66,14 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
     _does_not_grant(world, attempt, foreign)
 
 
+@check("AUTHZ-18")
+def scope_that_the_resource_lacks_is_not_granted_in_a_new_browser(world: World) -> None:
+    """An invented scope is not granted to an agent that is new, in a browser that is new."""
+    world.grant()
+
+    _does_not_grant(world, world.attempt(), FOREIGN_SCOPES["unknown"](""))
+
+
 @check("AUTHZ-18", needs=["control:create_resource"])
 def scope_of_another_resource_is_not_granted(world: World) -> None:
     """A scope of another Resource in the same Project is not granted at this Resource."""
@@ -92,6 +100,20 @@ def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) ->
         no_tokens(answer, f"the scope {foreign}, at the {case}")
         return
     _holds_none(require(answer).status(200), foreign)
+
+
+@check("AUTHZ-18", cases=("scope", "scopes"))
+def scope_that_the_registration_names_is_not_granted(world: World, case: str) -> None:
+    """A scope that the Resource lacks is not granted because an agent named it when it registered."""
+    world, attempt = good(world)
+    foreign = f"refunds:{world.unique()}"
+    named = ["openid", *attempt.resource.scopes, foreign]
+    metadata = world.agents.metadata() | {case: " ".join(named) if case == "scope" else named}
+    registered = world.gateway.register(metadata)
+    if registered.status in range(400, 500):
+        raise LeftOut("the gateway refuses registrations that name scopes")
+
+    _does_not_grant(world, world.attempt(world.agents.of(registered)), foreign)
 
 
 def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:

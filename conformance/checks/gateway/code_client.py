@@ -14,6 +14,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     cut_short,
     in_other_case,
     longer,
+    name_in_other_case,
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
@@ -36,15 +37,21 @@ WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
     "other-case": in_other_case,
     "backwards": lambda secret: secret[::-1] if secret[::-1] != secret else secret + "x",
     "null": lambda _: "null",
+    "blank-before": lambda secret: f" {secret}",
+    "blank-behind": lambda secret: f"{secret} ",
+    "tab-behind": lambda secret: f"{secret}\t",
+    "line-end-behind": lambda secret: f"{secret}\n",
+    "nul-behind": lambda secret: f"{secret}\0",
 }
 
-UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str]] = {
+UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "invented": lambda _: "gateproof-nobody",
     "changed-at-the-end": changed_at_the_end,
     "longer": longer,
     "underscore-for-a-character": lambda own: wildcarded(own, "_"),
     "percent-for-a-character": lambda own: wildcarded(own, "%"),
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
+    "other-case": name_in_other_case,
 }
 
 # Requests without a client identity: otherwise anybody who found code and verifier could use them.
@@ -108,11 +115,14 @@ def secret_of_another_agent_gets_no_tokens(world: World) -> None:
 
 
 @check("CODE-07", cases=UNKNOWN_CLIENTS)
-def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str]) -> None:
+def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
     """A code exchange with a client ID that was never issued gets no tokens."""
     world, authorization = proven(world)
+    unknown = case(authorization.agent.client_id)
+    if unknown is None:
+        raise LeftOut("the case of letters may mean nothing in this client ID")
 
-    answer = world.gateway.exchange(authorization, client_id=case(authorization.agent.client_id))
+    answer = world.gateway.exchange(authorization, client_id=unknown)
     no_tokens(answer, "an unknown client_id")
 
 

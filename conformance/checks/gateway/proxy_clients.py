@@ -16,6 +16,7 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     cut_short,
     in_other_case,
     longer,
+    name_in_other_case,
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
@@ -27,7 +28,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 # From a valid ID and secret to a wrong pair, as somebody sends who does not know both.
-WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
+WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]] = {
     "made-up-secret": lambda own, _: (own, secrets.token_urlsafe(32)),
     "first-character-of-the-secret": lambda own, secret: (own, changed(secret, 0)),
     "end-of-the-secret": lambda own, secret: (own, changed_at_the_end(secret)),
@@ -46,6 +47,9 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str, str | None]]] = {
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
     "star-in-the-id": lambda own, secret: (wildcarded(own, "*"), secret),
+    "id-in-other-case": lambda own, secret: (name_in_other_case(own), secret),
+    "blank-before-the-id": lambda own, secret: (f" {own}", secret),
+    "blank-behind-the-id": lambda own, secret: (f"{own} ", secret),
 }
 
 
@@ -91,13 +95,13 @@ def client_of_another_project_gets_a_token_too(gateway: Gateway, world: World) -
 
 @check("PROXY-03", cases=WRONG_CREDENTIALS)
 def wrong_credentials_get_401(
-    gateway: Gateway, world: World, case: Callable[[str, str], tuple[str, str | None]]
+    gateway: Gateway, world: World, case: Callable[[str, str], tuple[str | None, str | None]]
 ) -> None:
     """A Proxy token request with a wrong ID or a wrong secret gets 401 and no token."""
     client = _working_client(gateway, world)
     client_id, wrong = case(client.id, client.secret.reveal())
-    if wrong is None:
-        raise LeftOut("the case of letters may mean nothing in this secret")
+    if client_id is None or wrong is None:
+        raise LeftOut("the case of letters may mean nothing in these credentials")
     other = replace(client, id=client_id, secret=gateway.keyring.secret("proxy_client_secret", wrong))
 
     answer = gateway.proxy_token(other)

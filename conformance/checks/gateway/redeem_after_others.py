@@ -22,6 +22,8 @@ from gateproof.conformance.wire.secret import Secret
 LONG_LIFE_S = 36_000
 CREATES = ("control:create_project", "control:create_resource")
 PLACES = ("another-resource", "same-indicator-in-another-project")
+# More authorizations than a small limit of live ones.
+LATER = 12
 
 
 @check("REDEEM-01", needs=["resources:2"])
@@ -61,6 +63,21 @@ def another_agent_and_another_user_redeem_too(world: World) -> None:
 
     for grant in grants:
         _redeems(world, grant, proxy_token)
+
+
+@check("REDEEM-01", needs=["users:2"], cases={"of-the-agent": True, "of-the-user": False})
+def first_token_redeems_after_many_authorizations(world: World, case: bool) -> None:
+    """A token still redeems after another user has authorized its agent, or its user other agents, often."""
+    here, proxy_token = world.in_one_browser(), world.backend.proxy_token()
+    agent, (user, other) = world.agents.new(), world.users[:2]
+    first = world.grant(agent=agent, user=user)
+    world.backend.require_redeemed(first, proxy_token)
+    for _ in range(LATER):
+        here.grant(agent=agent, user=other) if case else here.grant(user=user)
+
+    answer = world.backend.redeem_once_provisioned(first, proxy_token)
+    still_good(world, first, answer)
+    expect(answer).status(200)
 
 
 @check("REDEEM-01", needs=["control:rotate_keys"])

@@ -19,6 +19,8 @@ from gateproof.conformance.wire.secret import Secret
 
 OTHER = "https://agent.example/other"
 YEAR_S = 366 * 24 * 3600
+# Longer than certificates, contracts and sensible retention periods are made for.
+YEARS = 3
 SAMPLES = 32
 
 
@@ -241,9 +243,20 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
     The positive twin is an agent that registers a year later. A gateway may require an operator to approve
     the old agent again.
     """
+    _works_later(gateway, world, YEAR_S)
+
+
+@check("REG-14")
+def secret_works_three_years_later(gateway: Gateway, world: World) -> None:
+    """A client secret still works after three years, too: it has no end."""
+    _works_later(gateway, world, YEARS * YEAR_S)
+
+
+def _works_later(gateway: Gateway, world: World, seconds: float) -> None:
+    """An agent that registered so long ago gets its code and its tokens."""
     first = world.new_code()
     require(gateway.exchange(first)).status(200)
-    world.clock.advance(YEAR_S)
+    world.clock.advance(seconds)
     require(gateway.exchange(world.new_code())).status(200)
 
     attempt = world.attempt(first.agent)
@@ -251,9 +264,9 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
 
     if visit.sent_to is None and visit.status == 200 and _is_known(gateway, first):
         raise LeftOut(
-            "an agent from a year ago is Pending here, and its secret is still distinguished from a wrong one"
+            "an agent from years ago is Pending here, and its secret is still distinguished from a wrong one"
         )
-    code_came(visit, "authorization of an agent that registered a year ago")
+    code_came(visit, "authorization of an agent that registered long ago")
     expect(gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
 
 

@@ -139,6 +139,12 @@ class Browsing(Protocol):
         been here before, and the user does nothing there but this one act. None when there are fewer acts.
         """
 
+    def hold_back(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
+        """Opens an address; before the user's act of this number, which is the last, something else happens.
+
+        None when there are fewer acts.
+        """
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gateway:

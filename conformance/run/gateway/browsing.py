@@ -48,6 +48,12 @@ class KeptBrowser:
         landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
         return None if landing is None else self._seen(landing, request)
 
+    def hold_back(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
+        """Sends the user's nth action, with which the visit ends, after something else has happened."""
+        request = _opening(url, user)
+        landing = self._pages.hold_back(self._browser, request, act, meanwhile)
+        return None if landing is None else self._seen(landing, request)
+
     def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:
         self._landed(landing)
         return visit_of(landing, request)

@@ -185,8 +185,8 @@ DEFECTS = (
         **pending_for_the_first_user(),
     ),
     defect(
-        "browser-keeps-its-first-user (REDEEM-12 CLAIM-03 AUTHZ-17 VAULT-09 ROBUST-04): Whoever signs in in "
-        "a browser becomes the user who did so first.",
+        "browser-keeps-its-first-user (REDEEM-12 CLAIM-03 AUTHZ-17 AUTHZ-20 VAULT-09 ROBUST-04): Whoever "
+        "signs in in a browser becomes the user who did so first.",
         **whoever_the_browser_knew_first(),
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import authorization, code_exchange
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
 from gateproof.reference.gateway.policy.registration import (
     NewAgent,
@@ -121,6 +122,34 @@ def approved_if(says_so: Callable[[RegistrationFacts], bool]) -> dict[str, Any]:
     return {"new_agent": remembering, "standing_key": key, "agent_standing": standing}
 
 
+def granted_as_registered(read: Callable[[RegistrationFacts], list[str]]) -> dict[str, Any]:
+    """The scopes that an agent names when it registers are its own, whatever the Resource has."""
+    own: dict[str, set[str]] = {}
+
+    def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+        new = new_agent(facts, ids, now)
+        own[new.agent.id] = set(read(facts))
+        return new
+
+    def check(facts: AuthorizationFacts) -> Refusal | None:
+        asked, named = set(facts.scopes), own.get(facts.agent.id, set()) if facts.agent else set[str]()
+        beside = replace(facts.resource, scopes=(*facts.resource.scopes, *sorted(asked & named)))
+        return authorization.scopes_are_known(replace(facts, resource=beside))
+
+    checks = instead(authorization.REDIRECT_CHECKS, authorization.scopes_are_known, check)
+    return {"new_agent": remembering, "redirect_checks": checks}
+
+
+def in_one_string(facts: RegistrationFacts) -> list[str]:
+    named = facts.value("scope")
+    return named.split() if isinstance(named, str) else []
+
+
+def in_a_list(facts: RegistrationFacts) -> list[str]:
+    named = facts.value("scopes")
+    return [each for each in named if isinstance(each, str)] if isinstance(named, list) else []
+
+
 def named_approval(facts: RegistrationFacts) -> bool:
     return facts.value("approved") is True
 
@@ -167,5 +196,14 @@ DEFECTS = (
         "agent-names-its-status (REG-09): An agent that registers with an approved or active status is "
         "approved in every Project.",
         **approved_if(named_status),
+    ),
+    defect(
+        "granted-as-registered (AUTHZ-18): A scope that an agent names when it registers is granted at every "
+        "Resource.",
+        **granted_as_registered(in_one_string),
+    ),
+    defect(
+        "granted-as-registered-in-a-list (AUTHZ-18): The same for a list of scopes.",
+        **granted_as_registered(in_a_list),
     ),
 )

@@ -44,14 +44,16 @@ def made_up_for(header: str, name: str, form: str, *, in_the_body: bool) -> Arou
     return around
 
 
-def host_kept_from_a_header() -> Around:
-    """The first client that names a host has named it for everybody."""
+def host_kept_from_a_header(*, of_the_first_request: bool = False) -> Around:
+    """The first client that names a host has named it for everybody; or the first client, if it does."""
     named: dict[str, str] = {}
 
     def changed(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         if not asked.path.endswith("/.well-known/openid-configuration") or answered.status != 200:
             return answered
         forwarded = asked.headers.get("x-forwarded-host")
+        if of_the_first_request:
+            forwarded = forwarded or gateway.base_url.partition("://")[2]
         if forwarded:
             named.setdefault(asked.path, forwarded)
         if asked.path not in named:
@@ -97,6 +99,11 @@ DEFECTS = (
         "host-from-a-clients-header (DISC-03): The host that a client names in X-Forwarded-Host stays in "
         "the document for everybody.",
         around=host_kept_from_a_header(),
+    ),
+    defect(
+        "document-made-for-the-first-client (DISC-03): A Resource's document is made once, with the host "
+        "that its first client names in X-Forwarded-Host.",
+        around=host_kept_from_a_header(of_the_first_request=True),
     ),
     defect(
         "challenge-in-any-case (CODE-04): The challenge is compared without regard to case.",

@@ -199,12 +199,12 @@ DEFECTS = (
         **third_refresh_with_the_first_token(),
     ),
     defect(
-        "next-agent-let-in (ROBUST-04): After an agent that the operator has approved, the next new one is "
-        "let in with it.",
+        "next-agent-let-in (ROBUST-04 AUTHZ-07): After an agent that the operator has approved, the next "
+        "new one is let in with it.",
         **next_agent_let_in(),
     ),
     defect(
-        "pending-worn-out (ROBUST-04): The third sign-in for a Pending agent gives a code.",
+        "pending-worn-out (ROBUST-04 AUTHZ-07): The third sign-in for a Pending agent gives a code.",
         **pending_worn_out(),
     ),
     defect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,11 +25,11 @@ from gateproof.reference.gateway.policy.code_exchange import CodeCheck, CodeFact
 from gateproof.reference.gateway.policy.redemption import RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims
 from gateproof.reference.gateway.policy.vault import Step
-from gateproof.reference.gateway.records import Code, Project, ProxyClient, Standing, VaultEntry
+from gateproof.reference.gateway.records import Code, Grant, Project, ProxyClient, Standing, VaultEntry
 from gateproof.reference.gateway.store import Expiring, Store
 from gateproof.reference.outcomes import JsonObject, Refusal
 
-LAST_CODES, USES, CLIENTS = 8, 25, 3
+LAST_CODES, USES, CLIENTS, GRANTS = 8, 25, 3, 10
 NEAR_S = 57 * 60
 
 
@@ -69,6 +70,19 @@ def first_of_many_pushed_out(store: Store, credentials: proxy.ProxyCredentials) 
         return None
     beside = [each for each in store.proxy_clients.values() if each.project_id == found.project_id]
     return found if found in beside[-CLIENTS:] else None
+
+
+def newest_of(owner: Callable[[Grant], str]) -> Callable[[Mapping[str, Any], Store], Grant | None]:
+    """Of all grants of an owner the newest few count."""
+
+    def behind(claims: Mapping[str, Any], store: Store) -> Grant | None:
+        found = redemption.grant_behind(claims, store)
+        if found is None:
+            return None
+        its = [each.id for each in store.grants.values() if owner(each) == owner(found)]
+        return found if found.id in its[-GRANTS:] else None
+
+    return behind
 
 
 def by_the_key_too() -> dict[str, Any]:
@@ -143,5 +157,13 @@ DEFECTS = (
     defect(
         "near-expiry-by-minutes (VAULT-05): A merchant token with less than 57 minutes to go is refreshed.",
         step=near_for_most_of_the_hour,
+    ),
+    defect(
+        "ten-grants-an-agent (REDEEM-01 ROBUST-04): An agent has the grants of its newest authorizations.",
+        grant_behind=newest_of(lambda grant: grant.agent_id),
+    ),
+    defect(
+        "ten-grants-a-user (REDEEM-01 ROBUST-04): A user has the grants of the newest authorizations.",
+        grant_behind=newest_of(lambda grant: f"{grant.project_id} {grant.person.login_id}"),
     ),
 )

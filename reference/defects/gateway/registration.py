@@ -326,4 +326,8 @@ DEFECTS = (
         "secrets-expire-after-364-days (REG-14): Client secrets stop working before a year is over.",
         agent_checks=(*AGENT_CHECKS, younger_than(364)),
     ),
+    defect(
+        "secrets-expire-after-two-years (REG-14): Client secrets stop working after two years.",
+        agent_checks=(*AGENT_CHECKS, younger_than(730)),
+    ),
 )

@@ -47,6 +47,7 @@ def authorize(gateway: Gateway) -> Endpoint:
             return redirect(gateway, location)
         browser = known_browser(gateway, request)
         person = policies.remembered(browser.people.get(policies.session_of(resource)), gateway.clock.now())
+        person = policies.known_user(store, facts, person)
         sign_in = SignIn(
             browser=browser.key,
             resource_id=resource.id,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from gateproof.reference.gateway.events import Event, What
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.handlers.browser import error, page, redirect
-from gateproof.reference.gateway.pages import ApprovePageFacts, pending_page
+from gateproof.reference.gateway.pages import ApprovePageFacts
 from gateproof.reference.gateway.policy.authorization import ConsentFacts
 from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.records import Agent, Code, Grant, Person, Resource, SignIn, Standing
@@ -93,7 +93,7 @@ def held(
     note(gateway, "agent is Pending", resource, sign_in)
     if gateway.policies.pending_is_told_to_the_agent:
         return tell_agent(gateway, sign_in, "access_denied", "the operator has yet to approve the agent")
-    return page(gateway, pending_page(agent), cookie=cookie)
+    return page(gateway, gateway.policies.pending_page(agent), cookie=cookie)
 
 
 def note(gateway: Gateway, what: What, resource: Resource, sign_in: SignIn) -> None:

@@ -47,6 +47,7 @@ def callback(gateway: Gateway) -> Endpoint:
         # A new cookie, against session fixation: an old cookie that an attacker set stays signed out.
         session = gateway.policies.session_of(resource)
         people = gateway.store.browsers.get(sign_in.browser) or {}
+        person = gateway.policies.signed_in_as(people.get(session), person)
         browser = fresh_browser(gateway, people | {session: person})
         keys = gateway.policies.session_keys(sign_in.browser, browser.key, bool(people))
         for key in keys:
@@ -101,7 +102,9 @@ def _taken(
         or not gateway.policies.same_browser(sign_in, browser_key(gateway, request))
     ):
         return None, None
-    return resource, gateway.store.sign_ins.take(key)
+    decided_on = gateway.policies.decided_on(gateway.store, sign_in) if signed_in else sign_in
+    gateway.store.sign_ins.take(key)
+    return resource, decided_on
 
 
 async def _exchanged(

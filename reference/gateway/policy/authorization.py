@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from gateproof.reference.gateway.records import (
     Agent,
+    AgentPolicy,
     AuthorizationRequest,
     Decision,
     Project,
@@ -175,6 +176,11 @@ def is_told_to_the_agent(_refusal: Refusal) -> bool:
 def standing_key(project_id: str, agent_id: str) -> tuple[str, str]:
     """Standings are kept by Project and agent."""
     return project_id, agent_id
+
+
+def first_policy(named: AgentPolicy | None) -> AgentPolicy:
+    """A new Project approves agents, unless it is created to hold them."""
+    return named or "approve"
 
 
 def agent_standing(recorded: Standing | None, project: Project) -> Standing:

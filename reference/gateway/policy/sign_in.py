@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import MerchantPlace, Person, Resource, SignIn
+from gateproof.reference.gateway.store import Store
 
 LEEWAY_S = 60
 SIGNED_IN_FOR_S = 900
@@ -66,6 +68,21 @@ def session_keys(before: str, new: str, signed_in: bool) -> tuple[str, ...]:  # 
 def remembered(person: Person | None, now: float) -> Person | None:
     """A browser stays signed in for 15 minutes."""
     return person if person is not None and now < person.signed_in_at + SIGNED_IN_FOR_S else None
+
+
+def known_user(_store: Store, _facts: AuthorizationFacts, person: Person | None) -> Person | None:
+    """The user whom the browser remembers; what the request says of users does not count."""
+    return person
+
+
+def signed_in_as(_before: Person | None, person: Person) -> Person:
+    """Whom the merchant has just signed in, whoever was signed in in this browser before."""
+    return person
+
+
+def decided_on(_store: Store, sign_in: SignIn) -> SignIn | None:
+    """A decision is about the sign-in of its ticket, whatever else the browser has opened."""
+    return sign_in
 
 
 def is_from_the_merchant(facts: IdTokenFacts) -> bool:

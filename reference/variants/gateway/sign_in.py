@@ -19,6 +19,7 @@ from gateproof.reference.gateway.policy.authorization import (
     ConsentFacts,
 )
 from gateproof.reference.gateway.records import AuthorizationRequest, Person, SignIn, Standing
+from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import Refusal
 from gateproof.reference.variants.variant import variant
 
@@ -120,6 +121,22 @@ def _one_session() -> dict[str, Any]:
     return {"person_named": person_named, "remembered": remembered, "same_browser": same_browser}
 
 
+def _asks_again(_store: Store, facts: AuthorizationFacts, person: Person | None) -> Person | None:
+    wanted = facts.value("prompt") == "login" or facts.value("max_age") == "0"
+    return None if wanted else person
+
+
+def _newest_page(store: Store, begun: SignIn) -> SignIn | None:
+    newest = [each for each in store.sign_ins.values() if each.browser == begun.browser and each.person]
+    return begun if newest[-1:] == [begun] else None
+
+
+def _told_who_it_is(_store: Store, facts: AuthorizationFacts, person: Person | None) -> Person | None:
+    """A hint at somebody else than the user who is signed in asks for a sign-in."""
+    hint = facts.value("login_hint")
+    return None if person is not None and hint not in ("", person.login_id) else person
+
+
 VARIANTS = (
     variant(
         "errors-on-a-page: what is wrong with a request, or was declined, is told to the user and not to "
@@ -159,6 +176,18 @@ VARIANTS = (
     variant(
         "nobody-stays-signed-in: every authorization begins with a sign-in",
         remembered=_nobody,
+    ),
+    variant(
+        "asks-to-sign-in-again: prompt=login and max_age=0 ask a user who is signed in for a sign-in",
+        known_user=_asks_again,
+    ),
+    variant(
+        "hint-at-another-user: a login_hint that names another user asks for a sign-in",
+        known_user=_told_who_it_is,
+    ),
+    variant(
+        "newest-page-alone: a decision on another page than the one that the browser opened last is refused",
+        decided_on=_newest_page,
     ),
     variant(
         "one-session-a-user: a user who signs in is signed out in every other browser",

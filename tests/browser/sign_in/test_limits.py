@@ -10,6 +10,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -113,6 +114,29 @@ def test_form_is_handed_over_with_the_cookies_of_the_browser_that_takes_it(site:
 
     assert handed is not None
     assert handed.codes() == ["s=2"]
+
+
+def test_form_is_held_back_until_another_tab_has_been_opened(site: Any, harness: Any) -> None:
+    def start(asked: BaseHTTPRequestHandler, _: str) -> Answer:
+        known = asked.headers["Cookie"] or ""
+        return 200, {"Set-Cookie": f"s={known[-1:]}{asked.path[-1]}; HttpOnly"}, FORM
+
+    def end(asked: BaseHTTPRequestHandler, _: str) -> Answer:
+        return 303, {"Location": f"{site.callback}?code={asked.headers['Cookie']}"}, ""
+
+    site.pages |= {"/auth1": start, "/auth2": start, "/end": end}
+    browser, tab = KeptBrowser(harness.way), KeptBrowser(harness.way)
+    hosts = frozenset({urlsplit(site.origin).hostname or ""})
+
+    def meanwhile() -> None:
+        tab.copy_cookies(browser, hosts)
+        tab.look(f"{site.origin}/auth2", harness.user)
+        browser.copy_cookies(tab, hosts)
+
+    sent = browser.hold_back(1, f"{site.origin}/auth1", harness.user, meanwhile)
+
+    assert sent is not None
+    assert sent.codes() == ["s=12"]
 
 
 def test_what_no_other_site_could_send_is_not_handed_over(site: Any, harness: Any) -> None:

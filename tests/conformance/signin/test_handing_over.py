@@ -148,6 +148,28 @@ def test_there_is_nothing_to_hand_over_after_the_last_act():
     assert browser_at(Careful()).hand_over(3, START, ALICE) is None
 
 
+@pytest.mark.parametrize("act", [1, 2])
+def test_something_happens_in_the_same_browser_before_the_last_act(act):
+    gateway, before = Careful(), []
+    browser = browser_at(gateway)
+
+    def meanwhile():
+        before.extend(request.url for request in gateway.requests)
+        browser.look(f"{START}?other=1", ALICE)
+
+    visit = browser.hold_back(act, START, ALICE, meanwhile)
+
+    assert visit is not None
+    assert visit.acts == act
+    assert visit.codes() == ["c"][: act - 1]
+    urls = [request.url for request in gateway.requests]
+    assert urls == [*before, f"{START}?other=1", f"{GATEWAY}/{('login', 'decide')[act - 1]}"]
+
+
+def test_there_is_nothing_to_hold_back_after_the_last_act():
+    assert browser_at(Careful()).hold_back(3, START, ALICE, lambda: None) is None
+
+
 def test_the_form_is_sent_with_the_origin_of_its_page_and_without_its_cookies():
     gateway = Careful()
     browser_at(gateway).hand_over(1, START, ALICE)

@@ -1,0 +1,79 @@
+"""A gateway that asks for an approval beside the sign-in asks whenever the user has given none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gateproof.conformance.checks.gateway._visits import approves
+from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.parties import Agent, User
+
+# Whether the user stays in one browser, or opens a new one each time.
+BROWSERS = {"in-one-browser": True, "in-new-browsers": False}
+
+
+@check("AUTHZ-17", needs=["sign-in:decline"], cases=BROWSERS)
+def password_alone_is_no_yes_after_a_no(gateway: Gateway, world: World, case: bool) -> None:
+    """An agent that the user declined gets no code for the password alone, where approving is an act.
+
+    Where new agents get their code for the sign-in alone, the sign-in is the approval.
+    """
+    user, agent, browser = world.users[0], world.agents.new(), _browsers(gateway, one=case)
+    _require_an_act_of_its_own(gateway, world, browser(), user)
+    declined = _visit(gateway, world, browser(), agent, user, approve=False)
+    if declined.declined is False:
+        raise LeftOut("there was no button to decline with")
+    require.that(not declined.codes(), "the user's refusal", expected="no code", got=declined.outcome())
+
+    again = _visit(gateway, world, browser(), agent, user)
+    _was_approved(again, "authorization of an agent that the user has declined before")
+    _require_an_act_of_its_own(gateway, world, browser(), user)
+
+
+@check("AUTHZ-17", needs=["users:2"], cases=BROWSERS)
+def password_alone_is_no_yes_after_another_users(gateway: Gateway, world: World, case: bool) -> None:
+    """An agent that one user approved gets no code for another's password alone, where approving is an act.
+
+    The first user has approved it twice.
+    """
+    first, second = world.users[:2]
+    agent, browser = world.agents.new(), _browsers(gateway, one=case)
+    for _ in range(2):
+        approves(gateway, world, gateway.browser(), agent, first)
+    _require_an_act_of_its_own(gateway, world, browser(), second)
+
+    visit = _visit(gateway, world, browser(), agent, second)
+    _was_approved(visit, "authorization of an agent that another user approved")
+    _require_an_act_of_its_own(gateway, world, browser(), second)
+
+
+def _browsers(gateway: Gateway, *, one: bool) -> Callable[[], Browsing]:
+    kept = gateway.browser()
+    return (lambda: kept) if one else gateway.browser
+
+
+def _require_an_act_of_its_own(gateway: Gateway, world: World, browser: Browsing, user: User) -> None:
+    """A new agent is approved by another act than a password."""
+    visit = approves(gateway, world, browser, world.agents.new(), user)
+    if (visit.acts or 0) <= (visit.passwords or 0):
+        raise LeftOut("the user approves a new agent with the sign-in")
+
+
+def _visit(
+    gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User, *, approve: bool = True
+) -> Visit:
+    url = gateway.authorization_url(world.attempt(agent, user=user))
+    return gateway.record_secrets(browser.visit(url, agent.redirect_uri, user, approve=approve))
+
+
+def _was_approved(visit: Visit, what: str) -> None:
+    """If a code came, the user did something else than typing a password."""
+    expect.that(
+        not visit.codes() or (visit.acts or 0) > (visit.passwords or 0),
+        what,
+        expected="no code before the user approves, as for a new agent",
+        got="a code after the password alone" if visit.passwords else "a code without any act",
+    )

@@ -1,0 +1,99 @@
+"""Gateways that hold an agent in a part of its Project, or for a part of the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy import authorization
+from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
+from gateproof.reference.gateway.records import AuthorizationRequest, Project, Resource, Standing
+
+
+class ByResource:
+    """Knows at which Resource an agent comes, and which is the first of each Project."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._asked: dict[str, Resource] = {}
+
+    def request(self, facts: AuthorizationFacts) -> AuthorizationRequest:
+        request = authorization.authorization_request(facts)
+        self._first.setdefault(facts.resource.project_id, facts.resource.id)
+        self._asked[request.client_id] = facts.resource
+        return request
+
+    def comes_at_another(self, project_id: str, agent_id: str) -> bool:
+        """Whether the agent comes at another Resource of this Project than the first."""
+        asked = self._asked.get(agent_id)
+        return asked is not None and asked.project_id == project_id and asked.id != self._first[project_id]
+
+
+def held_at_the_first_resource() -> dict[str, Any]:
+    """Only the first Resource of a Project has a hold."""
+    known = ByResource()
+    elsewhere = False
+
+    def key(project_id: str, agent_id: str) -> tuple[str, str]:
+        nonlocal elsewhere
+        elsewhere = known.comes_at_another(project_id, agent_id)
+        return project_id, f"{agent_id} elsewhere" if elsewhere else agent_id
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        return "approved" if elsewhere else authorization.agent_standing(recorded, project)
+
+    return {"authorization_request": known.request, "standing_key": key, "agent_standing": standing}
+
+
+def approved_at_the_first_resource() -> dict[str, Any]:
+    """An approval counts at the first Resource of the Project alone."""
+    known = ByResource()
+    elsewhere = False
+
+    def key(project_id: str, agent_id: str) -> tuple[str, str]:
+        nonlocal elsewhere
+        elsewhere = known.comes_at_another(project_id, agent_id)
+        return project_id, agent_id
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        held = elsewhere and project.agent_policy == "hold"
+        return "pending" if held else authorization.agent_standing(recorded, project)
+
+    return {"authorization_request": known.request, "standing_key": key, "agent_standing": standing}
+
+
+def those_that_wait_are_let_in() -> dict[str, Any]:
+    """Once an approved agent has come, those that wait in its Project are let in when they come again."""
+    opened: set[str] = set()
+
+    def standing(recorded: Standing | None, project: Project) -> Standing:
+        if recorded == "approved" and project.agent_policy == "hold":
+            opened.add(project.id)
+        waits = recorded == "pending" and project.id in opened
+        return "approved" if waits else authorization.agent_standing(recorded, project)
+
+    return {"agent_standing": standing}
+
+
+DEFECTS = (
+    defect(
+        "held-at-the-first-resource (AUTHZ-07): A Pending agent is held at the first Resource of a Project, "
+        "and let in at the others.",
+        **held_at_the_first_resource(),
+    ),
+    defect(
+        "approved-at-the-first-resource (AUTHZ-08): An approval by an operator counts at the first Resource "
+        "of a Project.",
+        **approved_at_the_first_resource(),
+    ),
+    defect(
+        "those-that-wait-are-let-in (AUTHZ-07 ROBUST-04): When an approved agent has come, the Pending ones "
+        "of its Project get their codes.",
+        **those_that_wait_are_let_in(),
+    ),
+    defect(
+        "created-with-the-default-policy (AUTHZ-07 ROBUST-04): A Project that is created to hold agents "
+        "approves them.",
+        first_policy=lambda _named: "approve",
+    ),
+)
