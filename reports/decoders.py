@@ -14,6 +14,13 @@ DEPTH = 3
 # The shortest encodings of 16 characters of a secret.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22,}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
+# Octets as numbers: decimal in a list, decimal in an object with an index before each, and in hex with
+# something between each two.
+_NUMBERS = re.compile(r"(?<![\d.])\d{1,3}(?:(?:,\s*|\s+)\d{1,3}){15,}(?![\d.])")
+_INDEXED = re.compile(r"(?:\"\d{1,6}\"\s*:\s*\d{1,3}\s*,\s*){15,}\"\d{1,6}\"\s*:\s*\d{1,3}")
+_DIGITS, _PAIR = re.compile(r"\d+"), re.compile(r"(?:0x)?([0-9a-fA-F]{2})")
+_VALUE = re.compile(r":\s*(\d{1,3})")
+_PAIRS = re.compile(r"(?:0x)?[0-9a-fA-F]{2}(?:(?:,\s*|[:\-]|,?\s*(?=0x))(?:0x)?[0-9a-fA-F]{2}){15,}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
 _URLSAFE = str.maketrans("-_", "+/")
@@ -60,6 +67,7 @@ def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         yield "split by white space", joined
     yield from _base64(text, decoded)
     yield from _hex(text, decoded)
+    yield from _numbers(text, decoded)
 
 
 def _base64(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
@@ -88,6 +96,23 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
             pieces += [bytes.fromhex(run[start : start + (len(run) - start) // 2 * 2]) for start in (0, 1)]
     if pieces:
         yield "hex", _legible(pieces)
+
+
+def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+    """Octets that are written as numbers, as programs print a buffer or write one in JSON."""
+    found = [
+        *((run, map(int, _DIGITS.findall(run))) for run in _NUMBERS.findall(text)),
+        *((run, map(int, _VALUE.findall(run))) for run in _INDEXED.findall(text)),
+        *((run, (int(each, 16) for each in _PAIR.findall(run))) for run in _PAIRS.findall(text)),
+    ]
+    pieces: list[bytes] = []
+    for run, numbers in found:
+        key = f"numbers {run}"
+        if key not in decoded:
+            decoded.add(key)
+            pieces.append(bytes(number if number < 256 else 0 for number in numbers))
+    if pieces:
+        yield "octets as numbers", _legible(pieces)
 
 
 def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:
