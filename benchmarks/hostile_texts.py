@@ -52,6 +52,8 @@ TEXTS: Mapping[str, Make] = {
     "spaces": repeated(" "),
     "control characters": repeated("\x01"),
     "times": repeated("2026-01-01T00:00:00"),
+    "octets as numbers": repeated("12, "),
+    "octets in hexadecimal": repeated("0a:"),
 }
 PAGES: Mapping[str, Make] = {
     "nested div": repeated("<div>"),

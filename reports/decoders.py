@@ -14,11 +14,12 @@ DEPTH = 3
 # The shortest encodings of 16 characters of a secret.
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22,}")
 _HEX = re.compile(r"[0-9a-fA-F]{32,}")
-# Octets as numbers, one by one, as languages print them: [101, 121], [101 121], 65:79 or 0x65, 0x79.
+# Octets as numbers, as languages print them: [101, 121], [101 121], {"0": 101, "1": 121}, 65:79, 0x65 0x79.
 _NUMBERS = re.compile(r"(?<![\w.])\d{1,3}(?:[,;\s]+\d{1,3}){15,}(?![\w.])")
-_NUMBERS_APART = re.compile(r"[,;\s]+")
+_INDEXED = re.compile(r"(?:\"\d{1,6}\"\s*:\s*\d{1,3}\s*,\s*){15,}\"\d{1,6}\"\s*:\s*\d{1,3}")
+_DIGITS, _PAIR = re.compile(r"\d+"), re.compile(r"(?:0x)?([0-9a-fA-F]{2})")
+_VALUE = re.compile(r":\s*(\d{1,3})")
 _PAIRS = re.compile(r"(?<![\w.])(?:0x)?[0-9a-fA-F]{2}(?:[,;:\s-]+(?:0x)?[0-9a-fA-F]{2}){15,}(?![\w.])")
-_BETWEEN = re.compile(r"[,;:\s-]+(?:0x)?|^0x")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
 _URLSAFE = str.maketrans("-_", "+/")
@@ -65,7 +66,7 @@ def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         yield "split by white space", joined
     yield from _base64(text, decoded)
     yield from _hex(text, decoded)
-    yield from _octet_by_octet(text)
+    yield from _numbers(text, decoded)
 
 
 def _base64(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
@@ -96,12 +97,21 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         yield "hex", _legible(pieces)
 
 
-def _octet_by_octet(text: str) -> Iterator[tuple[str, str]]:
-    lists = [[int(number) for number in _NUMBERS_APART.split(run)] for run in _NUMBERS.findall(text)]
-    pieces = [bytes(octets) for octets in lists if max(octets) < 256]
-    pieces += [bytes.fromhex(_BETWEEN.sub("", run)) for run in _PAIRS.findall(text)]
+def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+    """Octets that are written as numbers, as programs print a buffer or write one in JSON."""
+    found = [
+        *((run, map(int, _DIGITS.findall(run))) for run in _NUMBERS.findall(text)),
+        *((run, map(int, _VALUE.findall(run))) for run in _INDEXED.findall(text)),
+        *((run, (int(each, 16) for each in _PAIR.findall(run))) for run in _PAIRS.findall(text)),
+    ]
+    pieces: list[bytes] = []
+    for run, numbers in found:
+        key = f"numbers {run}"
+        if key not in decoded:
+            decoded.add(key)
+            pieces.append(bytes(number if number < 256 else 0 for number in numbers))
     if pieces:
-        yield "octet by octet", _legible(pieces)
+        yield "octets as numbers", _legible(pieces)
 
 
 def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,7 @@ SESSION = "Mcp-Session-Id"
 VERSION = "MCP-Protocol-Version"
 # The last version with batches; requests without a version header are of this version.
 WITH_BATCHES = "2025-03-26"
+_CLIENT = {"name": "gateproof", "version": "1"}
 _INITIALIZE_STEP = "operation: initialize"
 # The request IDs of initialize and of the first request after it.
 _INITIALIZE_ID, FIRST = 1, 2
@@ -74,7 +75,7 @@ def initialize(url: str, headers: Headers) -> Request:
     params = {
         "protocolVersion": PROTOCOL,
         "capabilities": {},
-        "clientInfo": {"name": "gateproof", "version": "1"},
+        "clientInfo": _CLIENT,
     }
     return _request(url, headers, _INITIALIZE_ID, "initialize", params)
 
@@ -90,6 +91,18 @@ def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | No
     """The parameters of a tool call, optionally with `_meta`."""
     params = {"name": tool, "arguments": dict(arguments)}
     return params if meta is None else {**params, "_meta": dict(meta)}
+
+
+def told_ahead(method: str, params: Mapping[str, Any]) -> Headers:
+    """The headers that repeat what a message asks for (since version 2026-07-28)."""
+    name = params.get("name", params.get("uri"))
+    return (("Mcp-Method", method), *([("Mcp-Name", name)] if isinstance(name, str) else []))
+
+
+def about(version: str) -> dict[str, Any]:
+    """What a request says of its client that needs no session (since version 2026-07-28)."""
+    said = {"protocolVersion": version, "clientInfo": _CLIENT, "clientCapabilities": {}}
+    return {f"io.modelcontextprotocol/{name}": value for name, value in said.items()}
 
 
 def result_of(answer: Exchange) -> Mapping[str, Any]:

@@ -75,15 +75,17 @@ def failing_token_endpoint(
     *,
     patiently: bool = False,
     times: int | None = None,
+    within_s: float = 0.0,
 ) -> tuple[Exchange, list[Call]]:
     """Calls the operation while the gateway issues no Proxy token and refuses the old one.
 
     After so many `times` the gateway recovers, or by default when the operation has been answered. A service
     that renews a Proxy token only at the end of its lifetime requests no other before that. The check waits
-    for it only if `patiently`, and then makes the old token valid again.
+    for it only if `patiently`, and then makes the old token valid again. One that keeps a token for some
+    seconds in any case needs a longer time than usual (`within_s`).
     """
     gateway, begun, pause = world.gateway, time.monotonic(), 0.1
-    until = begun + asks_within_s(world, patiently=patiently)
+    until = begun + max(within_s, asks_within_s(world, patiently=patiently))
     gateway.revoke_proxy_tokens()
     if times is None:
         gateway.script.always(Endpoint.TOKEN, failure)

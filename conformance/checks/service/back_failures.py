@@ -11,6 +11,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     failing_token_endpoint,
     fault,
     recovers,
+    settles,
     shows_orders,
     works,
 )
@@ -87,6 +88,20 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
     count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
     bounded(world, answer, calls, Endpoint.TOKEN)
     recovers(service, world)
+
+
+@check("BACK-06", needs=["faults"], cases=("400", "401"))
+def refused_proxy_client_costs_no_more_than_a_bounded_try(
+    service: Service, world: ServiceWorld, case: str
+) -> None:
+    """While the gateway refuses the Proxy client, the service answers in time after few tries."""
+    works(service, world)
+    refusal = Answer(status=int(case), members={"error": "invalid_client"})
+    answer, calls = failing_token_endpoint(service, world, refusal)
+
+    count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
+    bounded(world, answer, calls, Endpoint.TOKEN)
+    settles(service, world)
 
 
 @check("BACK-06", needs=["faults"])

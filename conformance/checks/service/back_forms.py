@@ -9,7 +9,11 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint
+from gateproof.conformance.checks.service._failing_parties import (
+    failing,
+    failing_token_endpoint,
+    settles,
+)
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -38,6 +42,11 @@ NO_MERCHANT_TOKEN = {
     "null": Answer(body=b'{"access_token": null}'),
     "not-json": Answer(body=b"<!doctype html><title>Maintenance</title>"),
 }
+# What may lead to a second try, which a client may write in another way.
+REFUSED_OR_FAILED = {
+    **{str(status): Answer(status=status) for status in (400, 401, 403, 404, 410, 415, 500)},
+    "reset": Answer(reset=True),
+}
 # Headers that some services forward unchanged.
 FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
 
@@ -46,8 +55,30 @@ FORWARDED = ("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token")
 def proxy_token_is_asked_for_by_basic(service: Service, world: ServiceWorld) -> None:
     """The Proxy token request has Basic credentials and a form with the grant; the secret is nowhere else."""
     service.serve(world.unseen_token(USER))
+    _have_basic(world, 0)
+
+
+@check("BACK-01", cases=("400", "401", "500"))
+def proxy_token_is_asked_for_by_basic_after_a_refusal(
+    service: Service, world: ServiceWorld, case: str
+) -> None:
+    """If a Proxy token request is refused or fails, a second one is written like any other.
+
+    Some libraries try the client in the form when the header was refused.
+    """
+    service.serve(world.unseen_token(USER))
+    mark = world.gateway.journal.mark()
+    failing_token_endpoint(service, world, Answer(status=int(case)), times=1)
+
+    _have_basic(world, mark)
+    settles(service, world)
+    _have_basic(world, mark)
+
+
+def _have_basic(world: ServiceWorld, mark: int) -> None:
+    """All Proxy token requests since then; there is one at least."""
     setup = world.gateway.setup
-    calls = _asked(world, 0, Endpoint.TOKEN, world.gateway.addresses.token_endpoint)
+    calls = _asked(world, mark, Endpoint.TOKEN, world.gateway.addresses.token_endpoint)
     require.that(bool(calls), "journal of the gateway", expected="a Proxy token request", got="none")
     for call in calls:
         form = call.form()
@@ -80,13 +111,13 @@ def redemption_has_its_exact_form(service: Service, world: ServiceWorld, case: t
     _have_their_exact_form(world, mark, token)
 
 
-@check("BACK-04")
-def redemption_after_a_refusal_has_the_same_form(service: Service, world: ServiceWorld) -> None:
-    """If the first redemption of a call is answered with 401, a second one is written like any other."""
+@check("BACK-04", cases=REFUSED_OR_FAILED)
+def redemption_after_a_refusal_has_the_same_form(service: Service, world: ServiceWorld, case: Answer) -> None:
+    """If the first redemption of a call is refused or fails, a second one is written like any other."""
     gateway = world.gateway
     service.serve(world.unseen_token(USER))
     mark, token = gateway.journal.mark(), world.unseen_token(USER)
-    gateway.script.tape(Endpoint.REDEMPTION, [Answer(status=401)])
+    gateway.script.tape(Endpoint.REDEMPTION, [case])
     service.serve_once(token)
     gateway.script.clear()
 

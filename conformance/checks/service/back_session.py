@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
@@ -10,6 +12,9 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
+
+_EVENT_ID = re.compile(r"^id: ?([!-~]+)\r?$", re.MULTILINE)
+_COUNTED_FROM = ("0", "1")
 
 
 @check("BACK-10")
@@ -39,6 +44,26 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
     _no_orders_of_the_first_user(heard, world, f"{OTHER}'s event stream while {USER} calls")
 
 
+@check("BACK-10", cases=("in-their-own-session", "in-the-same-session"))
+def resumed_stream_brings_nothing_of_another(service: Service, world: ServiceWorld, case: str) -> None:
+    """A user who resumes a stream by the ID of an event gets no orders of another user.
+
+    The IDs are those of the other user's events, and some that servers count from.
+    """
+    gateway, a_stream = world.gateway, False
+    token, another = gateway.access_token(USER), gateway.access_token(OTHER)
+    session = session_of(service, token)
+    shown = served(session.call(token), gateway.orders_of(USER))
+    others = session if case == "in-the-same-session" else session_of(service, another)
+    for event in (*_events_of(shown), *_COUNTED_FROM):
+        heard = others.resumed_at(event).listen_while(another, lambda: None)
+        a_stream = a_stream or is_a_stream(heard)
+        _no_orders_of_the_first_user(heard, world, f"a stream that {OTHER} resumes")
+
+    if not a_stream:
+        raise LeftOut("the server resumes no stream of this user")
+
+
 @check("BACK-10")
 def cookie_of_one_user_brings_nothing_to_another(service: Service, world: ServiceWorld) -> None:
     """A call with another user's token and a user's cookies never shows the first user's orders."""
@@ -50,6 +75,12 @@ def cookie_of_one_user_brings_nothing_to_another(service: Service, world: Servic
 
     answer = keeper.serve(gateway.access_token(OTHER))
     _no_orders_of_the_first_user(answer, world, f"a call of {OTHER} with the cookies of {USER}")
+
+
+def _events_of(answer: Exchange) -> list[str]:
+    """The IDs of the events of this answer, the last two."""
+    text = answer.answer.text() if answer.answer is not None else ""
+    return [each.strip() for each in _EVENT_ID.findall(text)][-2:]
 
 
 def _no_orders_of_the_first_user(answer: Exchange, world: ServiceWorld, what: str) -> None:

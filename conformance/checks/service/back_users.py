@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -11,7 +12,7 @@ from gateproof.conformance.checks.service._failing_parties import OTHER, USER, s
 from gateproof.conformance.kit.service.service import Service, holds_orders, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, overlaps, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, overlaps, require
 from gateproof.conformance.suite.races import Races, together
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
@@ -81,6 +82,28 @@ def tokens_without_an_identifier_bring_each_user_their_own(service: Service, wor
             raise LeftOut(
                 "the service accepts no token without jti, which the specification does not require"
             )
+
+
+@check("BACK-10")
+def cookie_of_the_merchant_is_recorded(service: Service, world: ServiceWorld) -> None:
+    """Calls of two users each show their own orders if the merchant API sets a cookie for each of them.
+
+    Whether one user's cookie goes along with another's call is recorded: the specification names no cookies.
+    """
+    gateway, cookies = world.gateway, {user: secrets.token_hex(12) for user in USERS}
+    carried = False
+    for user in (*USERS, USER):
+        mark = gateway.journal.mark()
+        named = {"set-cookie": f"session={cookies[user]}; Path=/"}
+        gateway.script.always(Endpoint.MERCHANT_API, Answer(headers=named))
+        answer = service.serve(world.unseen_token(user))
+        _is_their_own(world, answer, user, "one user after the other")
+        served(answer, gateway.orders_of(user))
+        calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
+        other = cookies[_the_other_user(user)]
+        carried = carried or any(other in (call.header("cookie") or "") for call in calls)
+
+    observe(merchants_cookie_of_another_user=carried)
 
 
 def _called_in_waves(service: Service, world: ServiceWorld) -> None:

@@ -34,10 +34,18 @@ def _forged(world: ServiceWorld) -> str:
     return token
 
 
-UNACCEPTABLE: Mapping[str, Callable[[ServiceWorld], str | None]] = {
+_Tokens = Mapping[str, Callable[[ServiceWorld], str | None]]
+UNACCEPTABLE: _Tokens = {
     "without a token": lambda _: None,
     "with a token that is no JWT": lambda _: "garbage",
     "with a forged token": _forged,
+}
+_NONE_OR_FORGED: _Tokens = {how: UNACCEPTABLE[how] for how in ("without a token", "with a forged token")}
+# Versions of MCP, one that there is not, and none. Some servers treat each version by another route.
+VERSIONS: Mapping[str, str | None] = {
+    **{each: each for each in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")},
+    "unknown": "2099-12-31",
+    "none": None,
 }
 
 
@@ -60,6 +68,23 @@ def operation_outside_of_a_session_gets_the_challenge(
     _get_the_challenge(session.without_a_name(), asks, world, is_outside=True)
 
 
+@check("CHAL-10", cases=VERSIONS)
+def operation_of_any_version_gets_the_challenge(
+    service: Service, world: ServiceWorld, case: str | None
+) -> None:
+    """Whatever version of MCP a request names, no operation is carried out without a good token.
+
+    Newer versions have no sessions: a request says everything itself.
+
+    The server may refuse a version that it does not know, in a session and outside.
+    """
+    session, token = begun(service, world)
+    asks = [*asks_for("tools/list", session, token), *asks_for("tools/call", session, token)]
+
+    for each in (session.of_version(case), session.alone_in(case)):
+        _get_the_challenge(each, asks, world, is_outside=True, tokens=_NONE_OR_FORGED)
+
+
 def begun(service: Service, world: ServiceWorld) -> tuple[ServiceSession, str]:
     """A session of an MCP server in which the user has been shown the orders, and the token of that."""
     if service.operation.kind != "mcp":
@@ -71,12 +96,17 @@ def begun(service: Service, world: ServiceWorld) -> tuple[ServiceSession, str]:
 
 
 def _get_the_challenge(
-    session: ServiceSession, asks: list[Ask], world: ServiceWorld, *, is_outside: bool
+    session: ServiceSession,
+    asks: list[Ask],
+    world: ServiceWorld,
+    *,
+    is_outside: bool,
+    tokens: _Tokens = UNACCEPTABLE,
 ) -> None:
     """Each of these requests is made without a token, and with tokens that are not acceptable."""
     said_nothing: list[str] = []
     where = "outside of a session" if is_outside else "in a session that a good token began"
-    for how, token in ((how, make(world)) for how, make in UNACCEPTABLE.items()):
+    for how, token in ((how, make(world)) for how, make in tokens.items()):
         for ask in asks:
             answer = session.ask(ask.method, ask.params, token)
             if answer.status == 401:

@@ -7,12 +7,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.service._failing_parties import all_fail
+from gateproof.conformance.checks.service._other_hosts import FORWARDED
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import Service, document, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
 from gateproof.conformance.wire.documents import holds_url, in_any_order, same_url
+from gateproof.conformance.wire.exchange import Headers
 from gateproof.conformance.wire.route import parts_of
 
 KEPT = ("resource", "authorization_servers")
@@ -110,6 +112,25 @@ def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld)
     served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
 
     all_fail(world)
+    _same([before, document(service.metadata())])
+
+
+@check("META-04", cases=FORWARDED)
+def metadata_are_not_of_a_host_that_another_caller_named(
+    service: Service, world: ServiceWorld, case: Headers
+) -> None:
+    """After a request that names another host, the next fetch is answered as the one before.
+
+    What the answer to that request itself says is for the service to choose: it may trust a proxy.
+    """
+    served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
+    usual = service.metadata()
+    before = require(require(usual).status(200)).json_object()
+    named = usual.request
+    for name, value in case:
+        named = with_header(named, name, value)
+    service.wire.send("metadata", named)
+
     _same([before, document(service.metadata())])
 
 

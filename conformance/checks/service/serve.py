@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.kit.service.service import Service, holds_orders
+from gateproof.conformance.kit.service.service import Service, holds_orders, served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.wire.exchange import Headers
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -53,6 +54,15 @@ FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
     "three-audiences": lambda own: {"aud": ["https://other.example", own, "https://more.example"]},
     "not-long-to-live": lambda _: {"exp": int(time.time()) + 30},
     "long-to-live": lambda _: {"exp": int(time.time()) + 12 * 3600},
+    # A numeric date need not be a whole number.
+    "expiry-with-a-fraction": lambda _: {"exp": int(time.time()) + 1800.5},
+}
+# How a second caller with the same token differs from the first.
+CALLERS: dict[str, Headers] = {
+    "over-another-connection": (),
+    "another-program": (("User-Agent", "another-agent/2.0 (rv:7)"),),
+    "another-language": (("Accept-Language", "fi, en;q=0.5"),),
+    "another-address": (("X-Forwarded-For", "203.0.113.7"),),
 }
 
 
@@ -60,13 +70,36 @@ FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
 def good_token_in_another_form_is_served(
     service: Service, world: ServiceWorld, case: Callable[[str], dict[str, Any]]
 ) -> None:
-    """A good token with unknown claims or additional audiences is accepted."""
+    """A good token with unknown claims, additional audiences or an unusual expiry is accepted."""
     gateway, user = world.gateway, USERS[0]
     answer = service.serve(gateway.access_token(user, **case(gateway.setup.indicator)))
 
     expect.that(
         service.brings(answer, gateway.orders_of(user)),
         answer.step,
+        expected="success with the orders",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+
+@check("SERVE-01", cases=CALLERS)
+def good_token_is_served_to_another_caller(service: Service, world: ServiceWorld, case: Headers) -> None:
+    """A good token that was served is served again when it comes over another connection or program.
+
+    A service that refuses such a caller with any token shows nothing here.
+    """
+    orders, user = world.gateway.orders_of(USERS[0]), USERS[0]
+    if not service.brings(service.serve(world.gateway.access_token(user), case), orders):
+        raise LeftOut("the service does not serve such a caller with a token of its own either")
+    token = world.gateway.access_token(user)
+    served(service.serve(token), orders)
+    service.wire.hang_up()
+    answer = service.serve(token, case)
+
+    expect.that(
+        service.brings(answer, orders),
+        f"{answer.step} with the token that another caller used before",
         expected="success with the orders",
         got=answer.outcome(),
         exchange=answer,

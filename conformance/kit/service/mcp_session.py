@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -21,6 +22,15 @@ LISTS = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
+# What no server has: an error that explains it may say too much.
+NOT_THERE: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("tools/call", {"name": "gateproof", "arguments": {}}),
+    ("resources/read", {"uri": "file:///gateproof"}),
+    ("prompts/get", {"name": "gateproof"}),
+)
+# Values for the variables of a resource template: a name that there is not, and some that there may be.
+_VALUES = ("gateproof", "config", "proxy_token")
+_VARIABLE = re.compile(r"\{[^{}]*\}")
 _MOST_READ = 5
 
 
@@ -30,6 +40,8 @@ class ServiceSession:
 
     service: Service
     headers: Headers
+    # The version of requests that need no session: they say for themselves what a session would.
+    self_contained: str | None = None
     numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
 
     @property
@@ -72,9 +84,21 @@ class ServiceSession:
 
     def in_each_version(self) -> Iterator[ServiceSession]:
         """The same session with three version headers: as agreed, one that allows batches, and none."""
+        yield from (self, self.of_version(mcp.WITH_BATCHES), self.of_version(None))
+
+    def of_version(self, version: str | None) -> ServiceSession:
+        """The same session, but requests name this version of MCP, or none."""
         unversioned = self._without(mcp.VERSION)
-        older = (*unversioned.headers, (mcp.VERSION, mcp.WITH_BATCHES))
-        yield from (self, replace(self, headers=older), unversioned)
+        named = ((mcp.VERSION, version),) if version is not None else ()
+        return replace(self, headers=(*unversioned.headers, *named))
+
+    def alone_in(self, version: str | None) -> ServiceSession:
+        """Requests outside of a session that name this version, in headers and in their parameters."""
+        return replace(self.of_version(version).without_a_name(), self_contained=version)
+
+    def resumed_at(self, event: str) -> ServiceSession:
+        """The same session, whose stream is resumed after the event with this ID."""
+        return replace(self, headers=(*self.headers, ("Last-Event-ID", event)))
 
     def besides(self, token: str) -> Iterator[Exchange]:
         """What the server sends apart from the answer to a call, and what else it offers."""
@@ -86,6 +110,7 @@ class ServiceSession:
             yield listed
             for detail, params in _detail_requests(method, mcp.result_of(listed).get(member)):
                 yield self._ask(send, detail, params, token)
+        yield from (self.ask(method, params, token) for method, params in NOT_THERE)
         yield from self.at_length(token)
 
     def offered_to_anybody(self, token: str) -> Iterator[Exchange]:
@@ -152,6 +177,9 @@ class ServiceSession:
         if token is not None:
             self.service.keyring.add(Secret("access_token", token))
         headers = (*_bearer(token), *self.headers)
+        if self.self_contained is not None:
+            headers = (*headers, *mcp.told_ahead(method, params))
+            params = {**params, "_meta": mcp.about(self.self_contained)}
         return mcp.ask(send, self.url, headers, method, params, next(self.numbers))
 
 
@@ -182,6 +210,9 @@ def _detail_requests(method: str, listed: Any) -> Iterator[tuple[str, dict[str, 
     for entry in _entries(listed):
         if isinstance(entry.get("uri"), str):
             yield "resources/read", {"uri": entry["uri"]}
+        elif isinstance(entry.get("uriTemplate"), str):
+            for value in _VALUES:
+                yield "resources/read", {"uri": _VARIABLE.sub(value, entry["uriTemplate"])}
         elif method == "prompts/list" and isinstance(entry.get("name"), str):
             yield "prompts/get", {"name": entry["name"]}
 

@@ -68,6 +68,7 @@ class ServiceState:
     discovers_again: bool = True
     # Answers of its public pages, once they were fetched.
     open_pages: list[Exchange] = field(default_factory=list)
+    pages_for_agents: list[Exchange] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Services with a page for whoever develops them, which shows whoever asks what is at hand."""
+"""Services with a page for whoever develops them, which shows strangers or agents what is at hand."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from gateproof.reference.deviations.altered_answers import Answered, Asked, medd
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Asked as Presented
 from gateproof.reference.service.wire import Outgoing
 
 _JSON = (("content-type", "application/json"),)
 
 
-def showing(path: str, credential: Callable[[CallFacts], str]) -> dict[str, Any]:
+def showing(
+    path: str, credential: Callable[[CallFacts], str], *, to_agents_alone: bool = False
+) -> dict[str, Any]:
     """The page shows a credential of the call to the merchant that came last."""
     last: list[str] = []
 
@@ -25,15 +28,38 @@ def showing(path: str, credential: Callable[[CallFacts], str]) -> dict[str, Any]
         last[:] = [credential(facts)]
         return redemption.merchant_request(facts)
 
-    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    async def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
         if (asked.method, asked.path) != ("GET", path):
+            return answered
+        if to_agents_alone and not await _comes_with_a_good_token(asked, backend):
             return answered
         return Answered(status=200, headers=_JSON, body=json.dumps({"last": last}).encode())
 
     return {"merchant_request": merchant_request, "around": meddling(change)}
 
 
+async def _comes_with_a_good_token(asked: Asked, backend: Backend) -> bool:
+    headers = tuple(asked.headers.items())
+    call = await backend.call_of(Presented(method=asked.method, path=asked.path, headers=headers))
+    return isinstance(call, CallFacts)
+
+
 DEFECTS = (
+    defect(
+        "merchant-token-on-a-page-for-agents (SECRET-02): A page that needs a good token shows the merchant "
+        "token of the last call.",
+        **showing("/status", merchant_token, to_agents_alone=True),
+    ),
+    defect(
+        "proxy-token-on-a-page-for-agents (SECRET-03): A page that needs a good token shows the Proxy token "
+        "of the last call.",
+        **showing("/debug", proxy_token, to_agents_alone=True),
+    ),
+    defect(
+        "proxy-secret-on-a-page-for-agents (SECRET-04): A page that needs a good token shows the Proxy "
+        "client's secret.",
+        **showing("/config", proxy_secret, to_agents_alone=True),
+    ),
     defect(
         "merchant-token-on-a-debugging-page (SECRET-02): A page that needs no token shows the merchant "
         "token of the last call.",

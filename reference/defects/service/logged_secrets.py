@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.defects.service.failing_parties import for_a_token
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.defects.service.secrets import logging
+from gateproof.reference.defects.service.secrets import authorization_of, logging
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import proxy, redemption
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -59,7 +59,18 @@ def where(wrong: Callable[[Outgoing, int], bool]) -> dict[str, Any]:
     return logging(said)
 
 
+def payload_of_the_refused(asked: Asked, outcome: Outcome) -> str:
+    """`log.warning("refused %s", token.split(".")[1])`: what a token says, for whoever looks into it."""
+    parts = authorization_of(asked, outcome).split(".")
+    return parts[1] if outcome.kind == "not accepted" and len(parts) == 3 else ""
+
+
 DEFECTS = (
+    defect(
+        "payloads-of-refused-tokens-logged (SECRET-05): The log has the payload of every token that was "
+        "refused, that of an ID token as well.",
+        **logging(payload_of_the_refused),
+    ),
     defect(
         "proxy-token-logged (SECRET-08): Redemptions are logged with their X-Proxy-Token.",
         redemption_request=printing_redemptions,

@@ -49,6 +49,42 @@ def told_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
     return telling
 
 
+def resumed_by_anybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """An event has a number, and whoever has a token may resume a stream at it, whosever it is."""
+    events: list[bytes] = []
+
+    async def resuming(scope: Scope, receive: Receive, send: Send) -> None:
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = [pair for pair in message["headers"] if pair[0].lower() != b"content-length"]
+                message = {**message, "headers": kept}
+            if _A_RESULT in message.get("body", b""):
+                events.append(message["body"])
+                message = {**message, "body": b"id: %d\n%b" % (len(events), message["body"])}
+            await send(message)
+
+        wanted = dict(scope["headers"]).get(b"last-event-id", b"")
+        if scope["path"] != "/mcp" or scope["method"] != "GET" or not wanted.isdigit():
+            await app(scope, receive, noting)
+            return
+        guarded: list[Message] = []
+
+        async def withheld(message: Message) -> None:
+            guarded.append(message)
+
+        await app(scope, receive, withheld)
+        if guarded[0]["status"] == 401:
+            for message in guarded:
+                await send(message)
+            return
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        rest = events[max(0, int(wanted) - 1) :]
+        await send({"type": "http.response.body", "body": b"".join(rest) or b": nothing\n\n"})
+
+    return resuming
+
+
 async def _streamed(heard: asyncio.Queue[bytes], receive: Receive, send: Send) -> None:
     """All that is heard, until the listener is gone."""
     headers = [(b"content-type", b"text/event-stream")]
@@ -70,6 +106,11 @@ async def _disconnected(receive: Receive) -> None:
 
 
 DEFECTS = (
+    mcp_defect(
+        "streams-resumed-by-anybody (BACK-10): Whoever has a good token resumes a stream at any event, "
+        "whosever it was.",
+        around=resumed_by_anybody,
+    ),
     mcp_defect(
         "results-told-to-all-who-listen (BACK-10): The result of every call is a notification in all open "
         "sessions, whosever they are.",

@@ -47,6 +47,11 @@ def known_claims_alone(facts: ClaimFacts) -> bool:
     return facts.claims.keys() <= KNOWN_CLAIMS
 
 
+def whole_seconds(facts: ClaimFacts) -> bool:
+    """`long exp = claims.getLong("exp")`."""
+    return isinstance(validation.expiry(facts), int) and validation.not_expired(facts)
+
+
 def at_the_cores_address(facts: ClaimFacts) -> bool:
     core = urlsplit(facts.issuer)
     return facts.claims.get("iss") == f"{core.scheme}://{core.netloc}"
@@ -185,6 +190,10 @@ DEFECTS = (
     defect(
         "a-minute-to-live (SERVE-01 CHAL-07): A token that has less than a minute to live is refused.",
         **checked(EXPIRY, a_minute_left),
+    ),
+    defect(
+        "expiry-in-whole-seconds-alone (SERVE-01): A token whose expiry has a fraction is refused.",
+        **checked(EXPIRY, whole_seconds),
     ),
     defect(
         "token-for-one-call (SERVE-01 BACK-06): A token that has been served once is taken for a replay the "

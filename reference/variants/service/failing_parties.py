@@ -11,6 +11,7 @@ from dataclasses import replace
 import httpx
 
 from gateproof.reference.defects.service.cached_users import readied
+from gateproof.reference.defects.service.left_callers import stops_with_its_caller
 from gateproof.reference.defects.service.proxy_token_lifetime import for_fifty_minutes
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.keys import Known
@@ -137,6 +138,10 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
 
 
 VARIANTS = (
+    variant(
+        "calls-stop-with-their-caller: a call is cancelled when the connection of its caller ends",
+        around=stops_with_its_caller,
+    ),
     variant(
         "refused-proxy-token-replaced-seldom: the Proxy token is kept for fifty minutes, and a refused one "
         "replaced once in five minutes at most",

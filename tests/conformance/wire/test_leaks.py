@@ -38,6 +38,15 @@ FORMS = {
     "backwards": SECRET[::-1],
     "gzip in base64": base64.b64encode(gzip.compress(RAW)).decode(),
     "deflate in base64": base64.b64encode(zlib.compress(RAW)).decode(),
+    "octets in a list": json.dumps(list(RAW)),
+    "octets in lines": json.dumps({"type": "Buffer", "data": list(RAW)}, indent=2),
+    "octets with an index": json.dumps({str(place): octet for place, octet in enumerate(RAW)}),
+    "octets with spaces": " ".join(map(str, RAW)),
+    "octets in a list in JSON": json.dumps(json.dumps({str(at): octet for at, octet in enumerate(RAW)})),
+    "hex with colons": RAW.hex(":"),
+    "hex with dashes": RAW.hex("-").upper(),
+    "hex with spaces": RAW.hex(" "),
+    "hex of a program": ", ".join(f"0x{octet:02x}" for octet in RAW),
     "in a JWT": "eyJhbGciOiJub25lIn0."
     + base64.urlsafe_b64encode(json.dumps({"a": 1, "b": SECRET}).encode()).decode().rstrip("=")
     + ".c2ln",
@@ -56,6 +65,11 @@ def test_secret_is_found_in_every_form(form: str) -> None:
 
 def test_fifteen_characters_are_no_leak() -> None:
     assert CanarySet([canary("proxy_token", SECRET)]).search(f"-{SECRET[5:20]}-") == []
+
+
+def test_numbers_that_are_no_octets_are_no_leak() -> None:
+    numbers = json.dumps({"prices": [999, 256, 1000] * 20, "days": list(range(300)), "at": "00:11:22:33" * 9})
+    assert CanarySet([canary("proxy_token", SECRET)]).search(numbers) == []
 
 
 def test_of_a_jwt_the_signature_counts() -> None:

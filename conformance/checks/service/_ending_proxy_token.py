@@ -1,0 +1,27 @@
+"""Makes a service hold a Proxy token whose stated life is short."""
+
+from __future__ import annotations
+
+import time
+
+from gateproof.conformance.checks.service._failing_parties import failing_token_endpoint
+from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
+from gateproof.fakes.gateway.script import Answer
+
+# A service that keeps some seconds in reserve renews such a token at once.
+LIFE_S = 2
+# Some services replace a token that is refused only if it is older than a few seconds.
+ASKS_WITHIN_S = 12.0
+
+
+def proxy_token_has_ended(service: Service, world: ServiceWorld) -> None:
+    """The last Proxy token has ended when this returns; the next ones last an hour."""
+    if world.service_state.goes_by_lifetime:
+        raise LeftOut("the service requests no other Proxy token before the old one expires")
+    world.gateway.proxy_token_life_s = PROXY_TOKEN_S
+    short = Answer(members={"expires_in": LIFE_S})
+    failing_token_endpoint(service, world, short, times=1, within_s=ASKS_WITHIN_S)
+    time.sleep(LIFE_S + 0.5)

@@ -1,0 +1,162 @@
+"""Whose orders are shown is said by the token alone, whatever else a request names."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import quote, urlsplit
+
+from gateproof.conformance.checks.service._expiring import TIMESTAMPS
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
+from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.secret import Secret
+from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+_HEADERS = (
+    "X-User-Id",
+    "X-User",
+    "X-Sub",
+    "X-Subject",
+    "X-Forwarded-User",
+    "X-Remote-User",
+    "X-On-Behalf-Of",
+)
+_NAMES = ("user", "user_id", "userId", "sub", "subject", "customer_id", "account")
+_ORDER_NAMES = ("id", "order_id", "orderId")
+# Subjects of two users that code takes for one if it does more with them than compare.
+ALIKE: Mapping[str, Callable[[str], tuple[str, str]]] = {
+    "in-another-case": lambda some: (f"sub_user{some}", f"sub_USER{some.upper()}"),
+    "after-a-long-beginning": lambda some: (f"sub_{some * 7}a", f"sub_{some * 7}b"),
+    "with-a-zero-ahead": lambda some: (f"sub_{int(some, 16)}", f"sub_0{int(some, 16)}"),
+    "with-another-sign": lambda some: (f"sub_{some}-a", f"sub_{some}_a"),
+}
+_Named = tuple[str, Exchange]
+
+
+@check("BACK-10", cases=ALIKE)
+def similar_subjects_are_two_users(
+    service: Service, world: ServiceWorld, case: Callable[[str], tuple[str, str]]
+) -> None:
+    """Two users whose subjects are similar each get their own orders.
+
+    Their merchant tokens state their expiry, so that a service may cache them.
+    """
+    gateway = world.gateway
+    ends = TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S)
+    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": ends}))
+    subjects = dict(zip(USERS, case(secrets.token_hex(8)), strict=True))
+    for user in (*USERS, USER):
+        answer = service.serve(gateway.access_token(user, sub=subjects[user]))
+        other = OTHER if user == USER else USER
+        expect.that(
+            not shows_orders(answer, world, other),
+            f"a call of {subjects[user]}, after one of {subjects[other]}",
+            expected="only their own orders",
+            got="orders of the other",
+            exchange=answer,
+        )
+        if not service.brings(answer, gateway.orders_of(user)):
+            raise LeftOut("the service does not serve a user with such a subject")
+
+
+@check("BACK-10", cases=("header", "query", "path", "message"))
+def another_user_who_is_named_is_not_served(service: Service, world: ServiceWorld, case: str) -> None:
+    """With a user's own token, no header, parameter or path that names another user shows their orders.
+
+    Names that a service does not know may be ignored or refused.
+    """
+    subject = str(world.gateway.claims(USER)["sub"])
+    for named, answer in _asked(service, world, case, dict.fromkeys(_NAMES, subject)):
+        expect.that(
+            not shows_orders(answer, world, USER),
+            f"{answer.step} with the token of {OTHER}, which names {USER} in {named}",
+            expected=f"no orders except those of {OTHER}",
+            got=f"{answer.outcome()} with orders of {USER}",
+            exchange=answer,
+        )
+
+
+@check("BACK-10", cases=("query", "path", "message"))
+def order_that_is_named_is_not_shown_to_another(service: Service, world: ServiceWorld, case: str) -> None:
+    """With a user's own token, an order of another user is not found by its ID.
+
+    A service may repeat what was asked for, and does so for an order that there is not as well.
+    """
+    order = world.gateway.orders_of(USER)[0]["id"]
+    nobodys = f"order-{secrets.token_hex(6)}"
+    asked = _asked(service, world, case, dict.fromkeys(_ORDER_NAMES, order))
+    repeated = _asked(service, world, case, dict.fromkeys(_ORDER_NAMES, nobodys))
+    for (named, answer), (_, control) in zip(asked, repeated, strict=True):
+        found = service.succeeded(answer) and holds_orders(answer, [{"id": order}])
+        echoed = service.succeeded(control) and holds_orders(control, [{"id": nobodys}])
+        expect.that(
+            not found or echoed,
+            f"{answer.step} with the token of {OTHER}, which names an order of {USER} in {named}",
+            expected=f"no orders except those of {OTHER}",
+            got=f"{answer.outcome()} with the order of {USER}",
+            exchange=answer,
+        )
+
+
+def _asked(service: Service, world: ServiceWorld, where: str, said: Mapping[str, str]) -> list[_Named]:
+    """The operation by one user with each of these names, after both users were served."""
+    gateway = world.gateway
+    for user in (OTHER, USER):
+        served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+    token = gateway.access_token(OTHER)
+    service.keyring.add(Secret("access_token", token))
+    ways = {"header": _in_headers, "query": _in_the_query, "path": _in_the_path, "message": _in_a_message}
+    answers = list(ways[where](service, token, said))
+    answered = any(answer.answer is not None for _, answer in answers)
+    require.that(answered, "operation that names another user", expected="an answer", got="none")
+    return answers
+
+
+def _in_headers(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
+    for name in _HEADERS:
+        yield f"a header {name}", service.serve(token, ((name, next(iter(said.values()))),))
+
+
+def _in_the_query(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
+    mark, bearer = "&" if "?" in service.operation.path else "?", f"Bearer {token}"
+    for name, value in said.items():
+        yield f"a parameter {name}", service.operate(bearer, query=f"{mark}{name}={quote(value)}")
+
+
+def _in_the_path(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
+    """As a part of the path, by GET alone, which changes nothing."""
+    if service.operation.kind == "mcp":
+        raise LeftOut("the operation is an MCP tool, which has one path")
+    request = service.request((("Authorization", f"Bearer {token}"),))
+    parts, value = urlsplit(request.url), quote(next(iter(said.values())))
+    kept = tuple(pair for pair in request.headers if pair[0] != "Content-Type")
+    path = parts.path.rstrip("/")
+    for other in (f"{path}/{value}", f"/users/{value}{path}"):
+        url = parts._replace(path=other).geturl()
+        asked = Request(method="GET", url=url, headers=kept)
+        yield "the path", service.wire.send("operation by another path", asked)
+
+
+def _in_a_message(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
+    """Among the arguments of a tool and beside them, or among the members of a JSON body."""
+    asked = service.operation
+    if asked.kind != "mcp":
+        own = {} if asked.json is None else asked.json
+        if asked.method == "GET" or not isinstance(own, dict):
+            raise LeftOut("the operation sends no JSON object that could name a user")
+        for name, value in said.items():
+            yield f"a member {name}", service.with_body({**own, name: value}).serve(token)
+        return
+    session, tool = session_of(service, token), asked.tool or ""
+    for name, value in said.items():
+        params = mcp.called(tool, {**asked.arguments, name: value})
+        yield f"an argument {name}", session.ask("tools/call", params, token)
+    yield "_meta", session.ask("tools/call", mcp.called(tool, asked.arguments, said), token)

@@ -1,0 +1,117 @@
+"""Services whose second try is written in another way than the first, or is made again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlencode
+
+from gateproof.reference.defects.service.failing_parties import for_a_redemption, for_a_token
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.wire import Answer, Outgoing
+
+Changed = Callable[[Outgoing], Outgoing]
+
+
+def again_at(status: int, where: Callable[[Outgoing], bool], change: Changed) -> dict[str, Any]:
+    """What is answered with this is asked again at once, in another way."""
+
+    def further(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        if answer.status != status or not where(asked):
+            return None
+        other = change(asked)
+        return other if other != asked else None
+
+    return {"followed": further}
+
+
+def with_a_slash(asked: Outgoing) -> Outgoing:
+    resource = json.loads(asked.body)["resource"]
+    tidied = resource if resource.endswith("/") else f"{resource}/"
+    return replace(asked, body=json.dumps({"resource": tidied}).encode())
+
+
+def as_a_form(asked: Outgoing) -> Outgoing:
+    kind = "application/x-www-form-urlencoded"
+    if asked.headers["content-type"] == kind:
+        return asked
+    body = urlencode(json.loads(asked.body)).encode()
+    return replace(asked, headers={**asked.headers, "content-type": kind}, body=body)
+
+
+def client_in_the_form(asked: Outgoing) -> Outgoing:
+    """`AuthStyleAutoDetect`: a client that is refused in the header may be meant to be in the form."""
+    form = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
+    if "client_secret" in form:
+        return asked
+    pair = _decoded(asked.headers["authorization"])
+    client = dict(zip(("client_id", "client_secret"), map(unquote, pair.split(":")), strict=True))
+    kept = {name: value for name, value in asked.headers.items() if name != "authorization"}
+    return replace(asked, headers=kept, body=urlencode(form | client).encode())
+
+
+def _decoded(basic: str) -> str:
+    return base64.b64decode(basic.partition(" ")[2]).decode()
+
+
+def refused_and_asked_again(answer: Answer | None) -> bool:
+    return worth_another_try(answer) or (
+        answer is not None and answer.document.get("error") == "invalid_client"
+    )
+
+
+class _LockedOnce:
+    """A lock before the first Proxy token; whoever comes later is let through."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._is_there = False
+        self._holding = 0
+
+    async def __aenter__(self) -> None:
+        if not self._is_there:
+            await self._lock.acquire()
+            self._holding += 1
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._is_there = self._is_there or kind is None
+        if self._holding:
+            self._holding -= 1
+            self._lock.release()
+
+
+DEFECTS = (
+    defect(
+        "indicator-tidied-after-a-404 (BACK-04): Where redemption answers 404, the Resource indicator is "
+        "tried with a slash behind it.",
+        **again_at(404, for_a_redemption, with_a_slash),
+    ),
+    defect(
+        "redemption-as-a-form-after-a-400 (BACK-04): Where redemption answers 400, a form is tried.",
+        **again_at(400, for_a_redemption, as_a_form),
+    ),
+    defect(
+        "proxy-client-in-the-form-after-a-401 (BACK-01): Where the Proxy client is refused in the header, it "
+        "is tried in the form.",
+        **again_at(401, for_a_token, client_in_the_form),
+    ),
+    defect(
+        "refused-proxy-client-tries-on (BACK-06): A refused Proxy client is tried again and again for as "
+        "long as a call may take.",
+        worth_another_try=refused_and_asked_again,
+        patience=Patience(tries=40, pause_s=0.0),
+    ),
+    defect(
+        "renewals-do-not-wait (BACK-02): The first Proxy token is got once for all who wait for it; when it "
+        "is over, everybody who comes asks for another.",
+        one_at_a_time=_LockedOnce,
+    ),
+)
