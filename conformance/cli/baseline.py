@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-WRONG_USAGE = 2
+WRONG_USAGE, NOT_DONE = 2, 3
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,6 +40,6 @@ def handle(arguments: argparse.Namespace) -> int:
         result = result_of(read(arguments.folder / FILE))
     except Unreadable as problem:
         print(f"gateproof: {problem}", file=sys.stderr)
-        return WRONG_USAGE
+        return NOT_DONE
     print(file_of(result, arguments.reason, expires), end="")
     return 0

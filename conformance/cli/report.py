@@ -110,9 +110,16 @@ def formats_of(asked: list[str] | None) -> tuple[str, ...]:
 
 def draw_again(arguments: argparse.Namespace) -> int:
     """Generates the outputs from the record. Refuses a broken record, which a new seal would hide."""
-    from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
-    from gateproof.conformance.cli.resealing import key_for, refuse_altered, seals_before  # noqa: PLC0415
+    from gateproof.conformance.cli.outputs import Leak, forget, refuse_foreign, write_all  # noqa: PLC0415
+    from gateproof.conformance.cli.resealing import (  # noqa: PLC0415
+        asks_to_sign,
+        key_for,
+        refuse_altered,
+        seals_before,
+    )
     from gateproof.reports import seal  # noqa: PLC0415
+    from gateproof.reports.files import write_file  # noqa: PLC0415
+    from gateproof.reports.plain_files import read_plain  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
 
@@ -121,17 +128,18 @@ def draw_again(arguments: argparse.Namespace) -> int:
         _refuse_broken(record)
         formats = formats_of(arguments.format)
         folder = arguments.out or arguments.folder
+        elsewhere = folder.resolve() != arguments.folder.resolve()
         # An existing seal is kept: it covers the record, and the new outputs follow from the record.
-        resealed = arguments.sign_key is not None or not (folder / seal.VERDICTS).exists()
+        resealed = elsewhere or asks_to_sign(arguments) or not (folder / seal.VERDICTS).exists()
         key, before = None, tuple[str, ...]()
         if resealed:
             refuse_altered(arguments.folder, unsealed=arguments.sign_key is None)
             key = key_for([arguments.folder], arguments.sign_key, arguments.key)
             before = seals_before([arguments.folder])
-        if arguments.out is not None:
+        if elsewhere:
             refuse_foreign(folder)
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / FILE).write_bytes((arguments.folder / FILE).read_bytes())
+            forget(folder)
+            write_file(folder / FILE, read_plain(arguments.folder / FILE))
         for path in write_all(result, folder, formats, key, before):
             _say(str(path))
     except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:

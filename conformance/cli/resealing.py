@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -13,6 +14,12 @@ from gateproof.reports.plain_files import read_plain
 from gateproof.reports.signing import KeyProblem, SigningKey, signing_key
 from gateproof.reports.variables import SIGN_KEY
 from gateproof.reports.verify import verify
+
+
+def asks_to_sign(arguments: argparse.Namespace) -> bool:
+    """True if a key was given for a new seal, by option or together with the signer before."""
+    by_variable = arguments.key is not None and bool(os.environ.get(SIGN_KEY))
+    return arguments.sign_key is not None or by_variable
 
 
 def key_for(folders: Sequence[Path], sign_key: Path | None, signer: Path | None) -> SigningKey:

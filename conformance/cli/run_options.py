@@ -73,7 +73,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="seed for random choices (default: 7; in a campaign: a new one)",
     )
     parser.add_argument(
-        "--shuffle", action="store_true", help="run the checks in a random order (by the seed)"
+        "--shuffle",
+        action=argparse.BooleanOptionalAction,
+        help="run the checks in a random order (by the seed)",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the report")
     add_format(parser)
@@ -132,13 +134,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
     )
-    parser.add_argument("--strict", action="store_true", help="rfc rules decide too")
-    parser.add_argument("--certify", action="store_true", help="every deciding rule has to be tested")
-    parser.add_argument("--fail-fast", action="store_true", help="stop at the first deciding failure")
+    parser.add_argument("--strict", action=argparse.BooleanOptionalAction, help="rfc rules decide too")
+    parser.add_argument(
+        "--certify", action=argparse.BooleanOptionalAction, help="every deciding rule has to be tested"
+    )
+    parser.add_argument(
+        "--fail-fast", action=argparse.BooleanOptionalAction, help="stop at the first deciding failure"
+    )
     parser.add_argument(
         "--durations", type=_durations, metavar="N", help="print the N slowest checks at the end (default: 0)"
     )
-    parser.add_argument("--quiet", action="store_true", help="print the verdict only")
+    parser.add_argument("--quiet", action=argparse.BooleanOptionalAction, help="print the verdict only")
     parser.add_argument("--no-color", action="store_true", help="no colours")
 
 
@@ -152,7 +158,11 @@ def completed(given: argparse.Namespace) -> argparse.Namespace:
         from gateproof.conformance.targets.file import run_table  # noqa: PLC0415 - of use with a target only
 
         of_file = {} if not (table := run_table(target)) else _read(table, target)
-    return argparse.Namespace(**{**DEFAULTS, **of_file, **vars(given)})
+    found = argparse.Namespace(**{**DEFAULTS, **of_file, **vars(given)})
+    # An empty text takes back a list of the file: --skip ''.
+    for name in ("only", "skip", "format"):
+        setattr(found, name, [each for each in getattr(found, name) if each])
+    return found
 
 
 def max_minutes(arguments: argparse.Namespace) -> int:

@@ -133,6 +133,8 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     if 0 < len(run.visits) < tampered.number:
         raise LeftOut("the agent does not authorize again in a run whose code was refused")
     _taken(run.visits[tampered.number - 1 :])
+    if tampered.after_error is not None and not any(run.visits[0].statuses[1:2]):
+        raise LeftOut("the agent ends at a redirect with an error, and takes no other")
     if case == FIRST and run.visits[0].value("state") == run.visits[1].value("state"):
         raise LeftOut("the agent's state is the same at both authorizations, which another rule judges")
 

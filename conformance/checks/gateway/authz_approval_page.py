@@ -29,8 +29,8 @@ def password_alone_is_no_yes_after_a_no(gateway: Gateway, world: World, case: bo
     require.that(not declined.codes(), "the user's refusal", expected="no code", got=declined.outcome())
 
     again = _visit(gateway, world, browser(), agent, user)
-    _was_approved(again, "authorization of an agent that the user has declined before")
     _require_an_act_of_its_own(gateway, world, browser(), user)
+    _was_approved(again, "authorization of an agent that the user has declined before")
 
 
 @check("AUTHZ-17", needs=["users:2"], cases=BROWSERS)
@@ -46,8 +46,8 @@ def password_alone_is_no_yes_after_another_users(gateway: Gateway, world: World,
     _require_an_act_of_its_own(gateway, world, browser(), second)
 
     visit = _visit(gateway, world, browser(), agent, second)
-    _was_approved(visit, "authorization of an agent that another user approved")
     _require_an_act_of_its_own(gateway, world, browser(), second)
+    _was_approved(visit, "authorization of an agent that another user approved")
 
 
 def _browsers(gateway: Gateway, *, one: bool) -> Callable[[], Browsing]:

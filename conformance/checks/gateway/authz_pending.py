@@ -24,14 +24,16 @@ def pending_agent_gets_no_code_at_any_resource(world: World, case: int) -> None:
         _is_held(world, agent, resource, f"sign-in at the Resource {resource.indicator}")
 
 
-@check("AUTHZ-07", needs=["control:create_project"])
+@check("AUTHZ-07", needs=["control:create_project", "control:set_agent_policy"])
 def project_created_to_hold_agents_gives_no_code(world: World) -> None:
     """In a Project that was created with the policy `hold`, a new agent gets no code."""
     world = world.in_one_browser()
     world.new_code()
-    resource = world.projects.new(agent_policy="hold").resource
+    project = world.projects.new(agent_policy="hold")
 
-    _is_held(world, world.agents.new(), resource, "sign-in in a Project created to hold agents")
+    _is_held(world, world.agents.new(), project.resource, "sign-in in a Project created to hold agents")
+    world.projects.set_agent_policy(project, "approve")
+    world.new_code(resource=project.resource)
 
 
 @check("AUTHZ-07", needs=["control:approve_agent"])

@@ -11,9 +11,9 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
     changed_at_the_end,
     cut_short,
+    in_other_case,
     longer,
     may_be_anothers,
-    name_in_other_case,
 )
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe
@@ -81,7 +81,7 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "first-character-changed": _changed_at_the_beginning,
     "beginning": cut_short,
     "longer": longer,
-    "other-case": name_in_other_case,
+    "other-case": in_other_case,
     "sql-wildcard": lambda _: "%",
     "glob": lambda _: "*",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._visits import approves
 from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
@@ -13,13 +15,13 @@ from gateproof.conformance.suite.parties import Attempt
 
 @check("AUTHZ-17", needs=["sign-in:browser"], cases={"in-a-new-browser": False, "signed-in": True})
 def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World, case: bool) -> None:
-    """A form of one agent's authorization gives no code to another agent whose page is open beside it.
+    """A form that approves one agent gives no code to another agent whose page is open beside it.
 
-    Each form is sent once after a second tab of the same browser has opened the other agent's request. A code
-    for the agent of the form, and an error, are both fine.
+    It is sent after a second tab of the same browser has opened the other agent's request. A code for the
+    agent of the form, and an error, are both fine. A sign-in form names no agent, and is not judged.
     """
     user = world.users[0]
-    for act in range(1, _form_count(gateway, world, signed_in=case) + 1):
+    for act in _approving_forms(gateway, world, signed_in=case):
         browser = gateway.browser()
         if case:
             approves(gateway, world, browser, world.agents.new(), user)
@@ -30,13 +32,16 @@ def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World
         approves(gateway, world, browser, other.agent, user)
 
 
-def _form_count(gateway: Gateway, world: World, *, signed_in: bool) -> int:
-    """How many forms an agent's first authorization has in such a browser."""
+def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequence[int]:
+    """Which forms of an agent's first authorization in such a browser are for the approval alone.
+
+    Those of a browser that is signed in already; in a new browser the last one, if there are such forms.
+    """
     user, browser = world.users[0], gateway.browser()
-    visits = [approves(gateway, world, browser, world.agents.new(), user) for _ in range(1 + signed_in)]
-    if not visits[-1].acts:
-        raise LeftOut("there is no form in the authorization of a new agent")
-    return visits[-1].acts
+    new, kept = (approves(gateway, world, browser, world.agents.new(), user) for _ in range(2))
+    if not kept.acts or kept.passwords or not new.acts:
+        raise LeftOut("the user approves a new agent with the sign-in")
+    return range(1, kept.acts + 1) if signed_in else [new.acts]
 
 
 def _sent_late(gateway: Gateway, browser: Browsing, act: int, shown: Attempt, other: Attempt) -> Visit | None:

@@ -29,11 +29,6 @@ SIGN_IN_AGAIN: Mapping[str, Mapping[str, str]] = {
 HINTS: Mapping[str, Callable[[Grant], Mapping[str, str]]] = {
     "login-hint": lambda grant: {"login_hint": grant.user.login},
     "login-hint-and-prompt-none": lambda grant: {"login_hint": grant.user.login, "prompt": "none"},
-    "id-token-hint": lambda grant: {"id_token_hint": grant.id_token.reveal()},
-    "id-token-hint-and-prompt-none": lambda grant: {
-        "id_token_hint": grant.id_token.reveal(),
-        "prompt": "none",
-    },
 }
 
 
@@ -112,6 +107,8 @@ def _signs_in_as(
     extra: Mapping[str, str] | None = None,
 ) -> bool:
     """This user signs in in the browser, and the code is of this user; False if the gateway asks nobody."""
+    if user.password.reveal() == world.users[0].password.reveal():
+        raise LeftOut("both users have the same password")
     _require_another(_sub(world, agent, user, world.gateway.browser()), theirs)
     attempt, there = world.attempt(agent, user=user), staying_in(world, browser)
     pairs = list({**attempt.parameters, **(extra or {})}.items())

@@ -14,7 +14,6 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     cut_short,
     in_other_case,
     longer,
-    name_in_other_case,
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
@@ -37,11 +36,6 @@ WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
     "other-case": in_other_case,
     "backwards": lambda secret: secret[::-1] if secret[::-1] != secret else secret + "x",
     "null": lambda _: "null",
-    "blank-before": lambda secret: f" {secret}",
-    "blank-behind": lambda secret: f"{secret} ",
-    "tab-behind": lambda secret: f"{secret}\t",
-    "line-end-behind": lambda secret: f"{secret}\n",
-    "nul-behind": lambda secret: f"{secret}\0",
 }
 
 UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
@@ -51,7 +45,6 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "underscore-for-a-character": lambda own: wildcarded(own, "_"),
     "percent-for-a-character": lambda own: wildcarded(own, "%"),
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
-    "other-case": name_in_other_case,
 }
 
 # Requests without a client identity: otherwise anybody who found code and verifier could use them.

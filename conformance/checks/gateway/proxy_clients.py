@@ -16,7 +16,6 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     cut_short,
     in_other_case,
     longer,
-    name_in_other_case,
     wildcarded,
 )
 from gateproof.conformance.suite.check import check
@@ -47,9 +46,6 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
     "star-in-the-id": lambda own, secret: (wildcarded(own, "*"), secret),
-    "id-in-other-case": lambda own, secret: (name_in_other_case(own), secret),
-    "blank-before-the-id": lambda own, secret: (f" {own}", secret),
-    "blank-behind-the-id": lambda own, secret: (f"{own} ", secret),
 }
 
 

@@ -24,20 +24,6 @@ def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
     expect.text(answer.member("access_token"), "access_token")
 
 
-@check("PROXY-06", needs=["control:rotate_keys"])
-def proxy_token_serves_after_a_rotation(world: World) -> None:
-    """After a key rotation, a Proxy token from before still redeems: its hour is not over."""
-    older = world.backend.proxy_token()
-    world.backend.require_redeemed(world.grant(), older)
-    world.keys.rotate()
-    grant = world.grant()
-    newer = world.backend.proxy_token()
-    # A gateway with several processes may need a moment until all of them know the key.
-    world.backend.require_redeemed(grant, newer, not_yet=(401, 404))
-
-    expect(world.backend.redeem_once_provisioned(grant, older)).status(200)
-
-
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:rotate_keys"])
 def revoked_client_gets_401_after_a_rotation_too(gateway: Gateway, world: World) -> None:
     """After a key rotation a revoked Proxy client still gets 401, and the other client works."""

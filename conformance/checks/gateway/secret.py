@@ -109,6 +109,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
 @check("SECRET-02", alone=True, cases=LOST)
 def expired_access_token_is_in_no_410(world: World, received: Received, case: dict[str, Any]) -> None:
     """The answers for a merchant token that cannot be refreshed do not contain it: two 410 and a 404."""
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), **case)
     for resource in (grant.resource.indicator, f"{grant.resource.indicator}x"):
         world.gateway.redeem(grant.access_token, proxy_token, resource)

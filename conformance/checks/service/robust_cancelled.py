@@ -73,7 +73,7 @@ def operation_works_after_callers_gave_up(
     if not met:
         raise LeftOut(f"no call reached the {endpoint.value} while its caller was there")
 
-    count_fault(fault, len(calls))
+    count_fault(fault, met)
     recovers(service, world, failed=lambda: token)
 
 

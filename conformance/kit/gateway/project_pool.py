@@ -129,8 +129,10 @@ class ControlledProjects:
         one = self._new_in(self._new_id("approve", name))
         try:
             other = self._new_id("approve", name)
-        except Refused as refusal:
-            raise LeftOut(f"the target takes no two Projects of one name: {refusal.why}") from refusal
+        except ControlFailed as refusal:
+            raise LeftOut(f"the target takes no two Projects of one name: {refusal.what}") from refusal
+        if other == one.id:
+            raise LeftOut("the target has one Project for each name")
         return one, self._new_in(other)
 
     def _new_in(self, project_id: str) -> Project:

@@ -7,13 +7,10 @@ case of hexadecimal digits.
 
 from __future__ import annotations
 
-import re
 from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
 
 # Shorter names may come from a counter: a similar name may exist, too.
 _SHORT = 12
-# A word with a letter that is no hexadecimal digit, set off from the rest.
-_WORD = re.compile(r"(?=[a-z]*[g-z])[a-z]+[_-]", re.IGNORECASE)
 
 
 def changed(text: str, place: int) -> str:
@@ -52,15 +49,6 @@ def in_other_case(text: str) -> str | None:
     """Swaps upper and lower case; None if the value may be case-insensitive."""
     carries = any(map(str.islower, text)) and any(map(str.isupper, text))
     return text.swapcase() if carries else None
-
-
-def name_in_other_case(name: str) -> str | None:
-    """Swaps upper and lower case; None if the case may mean nothing in a name of this shape.
-
-    It means something where both cases occur, or where the name begins with a word: a decoder of what is
-    behind the word compares the word itself as it is.
-    """
-    return name.swapcase() if _WORD.match(name) else in_other_case(name)
 
 
 def may_be_anothers(name: str) -> bool:

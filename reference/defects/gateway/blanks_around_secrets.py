@@ -1,8 +1,7 @@
-"""Gateways that do not see blanks and other invisible characters around a client's secret."""
+"""Gateways that do not see blanks and other invisible characters around a Proxy client's secret."""
 
 from __future__ import annotations
 
-from gateproof.reference.defects.gateway.agent_credentials import secret_stored_as
 from gateproof.reference.defects.gateway.proxy_clients import keeping_secrets
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.ids import fingerprint
@@ -30,17 +29,5 @@ DEFECTS = (
                 next((secret[:at] for at, letter in enumerate(secret) if letter < " "), secret)
             )
         ),
-    ),
-    defect(
-        "agent-secret-trimmed (CODE-07): White space around the secret of an agent is cut off.",
-        **secret_stored_as(str.strip),
-    ),
-    defect(
-        "blanks-behind-an-agents-secret-unread (CODE-07): Blanks behind the secret of an agent do not count.",
-        **secret_stored_as(lambda secret: secret.rstrip(" ")),
-    ),
-    defect(
-        "agent-secret-ends-at-a-nul (CODE-07): The secret of an agent is compared up to its first NUL.",
-        **secret_stored_as(lambda secret: secret.partition("\0")[0]),
     ),
 )

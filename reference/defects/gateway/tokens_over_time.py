@@ -153,8 +153,7 @@ DEFECTS = (
         access_token_claims=known_by_the_first("name", "domain"),
     ),
     defect(
-        "proxy-tokens-end-at-a-rotation (PROXY-06 KEYS-04): Proxy tokens end when the core is given another "
-        "signing key.",
+        "proxy-tokens-end-at-a-rotation (KEYS-04): Proxy tokens end when the core gets another signing key.",
         **proxy_tokens_of_their_key(),
     ),
     defect(

@@ -9,7 +9,7 @@ from typing import Any
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.defects.gateway.vault_expiry import undated
 from gateproof.reference.gateway.gateway import Gateway
-from gateproof.reference.gateway.policy import redemption, vault
+from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
 from gateproof.reference.gateway.records import Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.vault import Vault
@@ -43,16 +43,6 @@ def from_the_sign_in_on(step: Callable[[VaultEntry, int, VaultEntry, float], Ste
             old, vault.refreshed_entry(old, answer, now)
         ),
     }
-
-
-def thrown_away_after_a_week(entry: VaultEntry, now: float) -> Step:
-    return "reauthenticate" if now > entry.issued_at + 7 * DAY_S else vault.step(entry, now)
-
-
-def of_a_month(first: VaultEntry, _count: int, entry: VaultEntry, now: float) -> Step:
-    honest = vault.step(entry, now)
-    over = now > first.issued_at + 30 * DAY_S
-    return "reauthenticate" if honest == "refresh" and over else honest
 
 
 def a_few_times(_first: VaultEntry, count: int, entry: VaultEntry, now: float) -> Step:
@@ -108,21 +98,6 @@ def later_expiry(
         return new
     dated = [each.expires_at for each in (old, new) if each.expires_at is not None]
     return replace(new, expires_at=max(dated, default=None))
-
-
-def lost_for_a_day(after: Refusal) -> dict[str, Any]:
-    """A day after its expiry, a lost merchant token is answered like this."""
-    over = False
-
-    def step(entry: VaultEntry, now: float) -> Step:
-        nonlocal over
-        over = entry.expires_at is not None and now > entry.expires_at + DAY_S
-        return vault.step(entry, now)
-
-    return {
-        "step": step,
-        "reauthentication_required": lambda: after if over else redemption.reauthentication_required(),
-    }
 
 
 def expired_one_after_a_day(entry: VaultEntry, now: float) -> Step:
@@ -183,16 +158,6 @@ DEFECTS = (
         redemption_answer=undated,
     ),
     defect(
-        "merchant-token-thrown-away-after-a-week (VAULT-01): A merchant token that nobody asked for in a "
-        "week is lost, and its refresh token with it.",
-        step=thrown_away_after_a_week,
-    ),
-    defect(
-        "merchant-refresh-token-of-a-month (VAULT-01): A month after the sign-in, the merchant's refresh "
-        "token is used no more.",
-        **from_the_sign_in_on(of_a_month),
-    ),
-    defect(
         "four-refreshes-at-most (VAULT-01 ROBUST-04): After four refreshes, the user has to authorize again.",
         **from_the_sign_in_on(a_few_times),
     ),
@@ -205,11 +170,6 @@ DEFECTS = (
         "first-refresh-token-where-none-came (VAULT-01 ROBUST-04): Where a refresh brings no new refresh "
         "token, the one of the sign-in is used next, and not the newest.",
         **first_one_where_none_came(),
-    ),
-    defect(
-        "404-a-day-after-the-410 (VAULT-02 VAULT-03): A day after its expiry, a lost merchant token is "
-        "forgotten, and redemption says that there was none.",
-        **lost_for_a_day(redemption.nothing_cached()),
     ),
     defect(
         "expired-token-a-day-after-the-410 (VAULT-03): A day after its expiry, a merchant token whose "

@@ -48,19 +48,6 @@ def known_by_hint(store: Store, facts: AuthorizationFacts, person: Person | None
     return person or next((each.person for each in known if each.person.login_id == login), None)
 
 
-def known_by_token(store: Store, facts: AuthorizationFacts, person: Person | None) -> Person | None:
-    """Whose ID token the agent sends; that there is one is enough."""
-    if not facts.value("id_token_hint"):
-        return person
-    known = [each for each in store.grants.values() if facts.agent and each.agent_id == facts.agent.id]
-    return person or (known[-1].person if known else None)
-
-
-def without_asking(store: Store, facts: AuthorizationFacts, person: Person | None) -> Person | None:
-    """A hint with prompt=none."""
-    return known_by_token(store, facts, person) if facts.value("prompt") == "none" else person
-
-
 def after_a_sign_in(answered: Callable[[ConsentFacts], bool]) -> dict[str, Any]:
     """Who has just signed in is not asked about agents of which there is an answer."""
 
@@ -106,12 +93,6 @@ DEFECTS = (
     defect(
         "signed-in-by-a-hint (AUTHZ-20): A login_hint signs in a user who has approved the agent before.",
         known_user=known_by_hint,
-        consent=approved_where_hinted,
-    ),
-    defect(
-        "signed-in-by-an-id-token (AUTHZ-20): An id_token_hint with prompt=none signs in a user who has "
-        "approved the agent before.",
-        known_user=without_asking,
         consent=approved_where_hinted,
     ),
     defect(

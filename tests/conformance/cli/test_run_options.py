@@ -49,6 +49,12 @@ def test_command_line_wins(target: Path) -> None:
     assert (found.only, found.faults) == (["REG-01"], True)
 
 
+def test_command_line_takes_back_what_the_file_asks_for(target: Path) -> None:
+    found = options(target, 'skip = ["TLS-01"]\nstrict = true\n', skip=[""], strict=False)
+
+    assert (found.skip, found.strict) == ([], False)
+
+
 def test_nothing_given_gives_the_defaults() -> None:
     found = completed(argparse.Namespace(role="agent"))
 

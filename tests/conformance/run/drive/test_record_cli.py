@@ -149,6 +149,16 @@ def test_only_what_verifies_with_the_signers_key_is_signed_again(tmp_path: Path)
     assert predicate["resealed"] == [{"sha256": hashlib.sha256(before).hexdigest()}]
 
 
+def test_folder_with_another_run_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    gateproof(tmp_path, "run", "--only", "DISC-01", "--out", "one")
+    gateproof(tmp_path, "run", "--only", "DISC-02", "--format", "all", "--out", "other")
+
+    assert gateproof(tmp_path, "report", "one", "--out", "other").returncode == 0
+
+    assert list(verdicts(tmp_path / "other")) == ["DISC-01"]
+    assert gateproof(tmp_path, "verify", "other").returncode == 0
+
+
 def test_parts_are_signed_with_a_key_only_if_their_signer_is_known(tmp_path: Path) -> None:
     ours, ours_public = new_key(tmp_path, "ours")
     for part in ("1", "2"):

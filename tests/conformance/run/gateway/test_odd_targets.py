@@ -42,7 +42,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
         (*WALK, "TLS-01", "ROBUST-02"),
     ),
     # Slow walks cost time and no work: a few that look at clocks, by several workers.
-    "300 ms late": ((LATE,), {}, ("CODE-01", "CODE-03", "CLAIM-04", "PROXY-02", "REDEEM-01")),
+    "300 ms late": ((LATE,), {}, ("CODE-01", "CODE-03", "CLAIM-06", "PROXY-02", "REDEEM-02")),
 }
 
 

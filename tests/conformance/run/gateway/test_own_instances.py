@@ -17,10 +17,21 @@ import os, sys
 with open("started", "a") as file:
     file.write(sys.argv[sys.argv.index("--base-url") + 1] + "\\n")
 if open("started").read().count("\\n") > int(os.environ.get("GOOD", "9")):
-    os.execv(sys.executable, [sys.executable, "-c", "import os, time, subprocess, sys;"
-        "child = subprocess.Popen([sys.executable, '-m', 'gateproof.reference.gateway', *sys.argv[1:]]);"
-        "time.sleep(8); child.kill(); child.wait(); os._exit(7)", *sys.argv[1:]])
+    os.execv(sys.executable, [sys.executable, "ending.py", *sys.argv[1:]])
 os.execv(sys.executable, [sys.executable, "-m", "gateproof.reference.gateway", *sys.argv[1:]])
+"""
+# Ends as soon as its first agent has registered.
+ENDING = """
+import os, subprocess, sys, time
+with open("of-the-ending-one", "w") as said:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "gateproof.reference.gateway", *sys.argv[1:]], stdout=said, stderr=said
+    )
+while child.poll() is None and "/api/register" not in open("of-the-ending-one").read():
+    time.sleep(0.05)
+child.kill()
+child.wait()
+os._exit(7)
 """
 TARGET = """
 [target]
@@ -39,6 +50,7 @@ ADDRESSES = ("--base-url", "http://127.0.0.1:{port}", "--core-url", "http://127.
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     (tmp_path / "gateway.py").write_text(PROGRAM)
+    (tmp_path / "ending.py").write_text(ENDING)
     control = ("--control-url", "http://127.0.0.1:{port:control}/control")
     command = [sys.executable, "gateway.py", *ADDRESSES, *control]
     (tmp_path / "target.toml").write_text(TARGET.replace("COMMAND", json.dumps(command)))
