@@ -155,7 +155,7 @@ def test_folder_with_another_run_is_replaced_as_a_whole(tmp_path: Path) -> None:
 
     assert gateproof(tmp_path, "report", "one", "--out", "other").returncode == 0
 
-    assert list(verdicts(tmp_path / "other")) == ["DISC-01"]
+    assert {name.partition("/")[0] for name in verdicts(tmp_path / "other")} == {"DISC-01"}
     assert gateproof(tmp_path, "verify", "other").returncode == 0
 
 
