@@ -13,6 +13,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     failing,
     failing_token_endpoint,
     settles,
+    works,
 )
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
@@ -66,7 +67,7 @@ def proxy_token_is_asked_for_by_basic_after_a_refusal(
 
     Some libraries try the client in the form when the header was refused.
     """
-    service.serve(world.unseen_token(USER))
+    works(service, world)
     mark = world.gateway.journal.mark()
     failing_token_endpoint(service, world, Answer(status=int(case)), times=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.service._ending_proxy_token import proxy_token_has_ended
-from gateproof.conformance.checks.service._failing_parties import settles
+from gateproof.conformance.checks.service._failing_parties import works
 from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -25,7 +25,7 @@ def burst_at_the_end_of_a_proxy_token_shares_the_next(service: Service, world: S
     gateway, most = world.gateway, max(PROCESSES, processes(world))
     if most >= BURST:
         raise LeftOut(f"so many processes may request a Proxy token for {BURST} calls at once")
-    settles(service, world)
+    works(service, world)
     proxy_token_has_ended(service, world)
     service.connect(BURST)
     mark = gateway.journal.mark()
