@@ -15,7 +15,6 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     cut_short,
     in_other_case,
     longer,
-    name_in_other_case,
     twice,
 )
 
@@ -64,24 +63,6 @@ def test_case_that_may_mean_nothing_is_left_alone() -> None:
     assert in_other_case(UUID) is None
     assert in_other_case("ABCDEF0123") is None
     assert in_other_case("aB") == "Ab"
-
-
-@pytest.mark.parametrize("name", [UUID, UUID.upper(), "01H2XCEJQTF2NBRN7Q", "dead_beef", "1234"])
-def test_case_of_a_name_that_may_be_a_number_is_left_alone(name: str) -> None:
-    assert name_in_other_case(name) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "other"),
-    [
-        ("agent_0a1b", "AGENT_0A1B"),
-        ("proxy-0a1b", "PROXY-0A1B"),
-        ("CLIENT_7", "client_7"),
-        ("aB3", "Ab3"),
-    ],
-)
-def test_case_of_a_name_with_a_word_in_front_counts(name: str, other: str) -> None:
-    assert name_in_other_case(name) == other
 
 
 def test_changed_letter_stays_in_its_alphabet() -> None:
