@@ -20,6 +20,9 @@ _INDEXED = re.compile(r"(?:\"\d{1,6}\"\s*:\s*\d{1,3}\s*,\s*){15,}\"\d{1,6}\"\s*:
 _DIGITS, _PAIR = re.compile(r"\d+"), re.compile(r"(?:0x)?([0-9a-fA-F]{2})")
 _VALUE = re.compile(r":\s*(\d{1,3})")
 _PAIRS = re.compile(r"(?<![\w.])(?:0x)?[0-9a-fA-F]{2}(?:[,;:\s-]+(?:0x)?[0-9a-fA-F]{2}){15,}(?![\w.])")
+# All of these have many short numbers with something between them. Such characters are rarer in a text than
+# digits, so this is a fast way to see that there are none.
+_SOME_NUMBERS = re.compile(r'(?<![,;:\s-])(?:[,;:\s-]++(?:\\?"|0x)?[0-9a-fA-F]{1,6}(?:\\?")?){15}')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
 _URLSAFE = str.maketrans("-_", "+/")
@@ -99,6 +102,8 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
 
 def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
     """Octets that are written as numbers, as programs print a buffer or write one in JSON."""
+    if not _SOME_NUMBERS.search(text):
+        return
     found = [
         *((run, map(int, _DIGITS.findall(run))) for run in _NUMBERS.findall(text)),
         *((run, map(int, _VALUE.findall(run))) for run in _INDEXED.findall(text)),

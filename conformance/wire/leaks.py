@@ -91,7 +91,7 @@ class CanarySet:
 
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
-        self._windows: dict[str, list[int]] = {}
+        self._windows: dict[str, tuple[int, ...]] = {}
         # The same as a set: a comparison of two sets is faster.
         self._known: set[str] = set()
         self._wholes: list[tuple[Canary, str]] = []
@@ -121,14 +121,14 @@ class CanarySet:
             yield Found(kind=each.kind, how=turned or windowed.reading.how, value=each.value)
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
-        number = len(self._parts)
-        folded, wordy = text.lower(), _WORDS.search(text) is not None
+        folded, place = text.lower(), (len(self._parts),)
         self._parts.append((each, folded, turned))
-        for place in range(len(text) - WINDOW + 1):
-            if not (wordy and _WORDS.match(text, place)):
-                window = folded[place : place + WINDOW]
-                self._windows.setdefault(window, []).append(number)
-                self._known.add(window)
+        windows = {folded[start : start + WINDOW] for start in _starts(text)}
+        shared = windows & self._known
+        self._known |= windows
+        # Few windows belong to several parts, so nearly all are added at once.
+        self._windows.update({window: self._windows[window] + place for window in shared})
+        self._windows.update(dict.fromkeys(windows - shared if shared else windows, place))
 
     def _add_whole(self, each: Canary) -> None:
         number, folded = len(self._wholes), each.value.lower()
@@ -158,6 +158,14 @@ class CanarySet:
         met = windowed.windows & self._windows_of_wholes.keys()
         numbers = {number for window in met for number in self._windows_of_wholes[window]}
         return sorted(numbers.union(self._short_wholes))
+
+
+def _starts(text: str) -> Iterable[int]:
+    """Where the windows of a secret begin that are looked up."""
+    every = range(len(text) - WINDOW + 1)
+    if _WORDS.search(text) is None:
+        return every
+    return [start for start in every if not _WORDS.match(text, start)]
 
 
 @lru_cache(maxsize=4096)

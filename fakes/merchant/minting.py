@@ -7,6 +7,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import jwt
@@ -14,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from gateproof.fakes.merchant.shape import BASE64URL, Shape, choices
+
+_OCTETS = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +72,19 @@ class Minter:
         return self.random_text(form.length - form.padding, form.alphabet) + "=" * form.padding
 
     def random_text(self, length: int, alphabet: str = BASE64URL) -> str:
-        return "".join(self._entropy.choices(alphabet, k=length))
+        characters, left_out = _table(alphabet)
+        text = b""
+        while len(text) < length:
+            text += self._entropy.randbytes(length).translate(characters, left_out)
+        return text[:length].decode("ascii")
+
+
+@cache
+def _table(alphabet: str) -> tuple[bytes, bytes]:
+    """The character of each octet; the octets left out, so that all characters are equally likely."""
+    used = _OCTETS - _OCTETS % len(alphabet)
+    repeated = alphabet.encode("ascii") * (used // len(alphabet))
+    return repeated.ljust(_OCTETS), bytes(range(used, _OCTETS))
 
 
 def left_half_hash(algorithm_hash: bytes) -> str:

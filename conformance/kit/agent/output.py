@@ -29,19 +29,32 @@ class Printed:
         return kind if self.how == "as it is" else f"{kind}, {self.how}"
 
 
+class Search:
+    """A search for these secrets, by kind, in any number of texts."""
+
+    def __init__(self, secrets: Mapping[str, Iterable[str]]) -> None:
+        pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
+        self._canaries = leaks.CanarySet(each for kind, value in pairs for each in _canaries(kind, value))
+
+    def printed(self, output: bytes) -> list[Printed]:
+        """Every secret in the output, each once."""
+        texts = (part.decode("utf-8", "replace") for part in _parts(output))
+        found = (each for text in texts for each in self._canaries.search(text))
+        return list(dict.fromkeys(Printed(kind=each.kind, how=each.how) for each in found))
+
+    def printed_in(self, pieces: Iterable[bytes]) -> list[Printed]:
+        """Every secret in these texts, each once; short texts are joined before the search."""
+        return list(dict.fromkeys(each for text in _joined(pieces) for each in self.printed(text)))
+
+
 def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
-    """Every secret in the output, by kind."""
-    pairs = [(kind, value) for kind, values in secrets.items() for value in values if value]
-    canary_set = leaks.CanarySet(each for kind, value in pairs for each in _canaries(kind, value))
-    found = (each for part in _parts(output) for each in canary_set.search(part.decode("utf-8", "replace")))
-    return list(dict.fromkeys(Printed(kind=each.kind, how=each.how) for each in found))
+    """Every secret in one output, by kind."""
+    return Search(secrets).printed(output)
 
 
 def printed_in(pieces: Iterable[bytes], secrets: Mapping[str, Iterable[str]]) -> list[Printed]:
-    """Every secret in these texts, each once; short texts are joined before the search."""
-    known = {kind: tuple(values) for kind, values in secrets.items()}
-    found = (each for text in _joined(pieces) for each in printed(text, known))
-    return list(dict.fromkeys(found))
+    """Every secret in these texts, by kind."""
+    return Search(secrets).printed_in(pieces)
 
 
 def _parts(output: bytes) -> Iterator[bytes]:

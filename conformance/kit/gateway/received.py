@@ -113,13 +113,34 @@ class Survey:
         return cls(**{**raw, "leaks": [Leak(**leak) for leak in raw["leaks"]]})
 
 
+class _Asked:
+    """What the agents and browsers of one check sent, read only if it decides about a leak."""
+
+    def __init__(self) -> None:
+        self._unread: list[Exchange] = []
+        self._text = ""
+
+    def add(self, exchange: Exchange) -> None:
+        self._unread.append(exchange)
+
+    def holds(self, value: str) -> bool:
+        if self._unread:
+            self._text = "\n".join([self._text, *(unquote_plus(leaks.sent(each)) for each in self._unread)])
+            self._unread.clear()
+        return value in self._text
+
+    def keep_only(self, values: Iterable[str]) -> None:
+        """Forgets all but which of these values were sent: a check may send more than fits into memory."""
+        self._text = "\n".join(value for value in values if self.holds(value))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kept:
-    """An exchange, its check, and the Proxy client IDs that this check sent from the agent's side."""
+    """An exchange, its check, and what this check sent from the agent's side."""
 
     check: str
     exchange: Exchange
-    told: set[str]
+    asked: _Asked
 
 
 class Received:
@@ -145,9 +166,13 @@ class Received:
         self._secrets: dict[tuple[str, str], None] = {}
         # In the order in which they were received.
         self._others: dict[str, None] = {}
-        self._names: set[str] = set()
+        self._names: dict[str, None] = {}
         self._clients: set[str] = set()
-        self._told = set[str]()
+        self._asked = _Asked()
+        # The canary of each secret, and how many of the names it was made with.
+        self._canary_of: dict[tuple[str, str], tuple[leaks.Canary, int]] = {}
+        # For some kinds of secrets, their canaries at the last search, and the set of these.
+        self._own_set: dict[frozenset[str], tuple[list[leaks.Canary], leaks.CanarySet]] = {}
         for project in target.projects:
             for client in project.proxy_clients:
                 self.meet_client(client.id, client.secret.reveal())
@@ -155,7 +180,7 @@ class Received:
 
     def begin(self, check: str) -> None:
         self._check = check
-        self._told = set()
+        self._asked = _Asked()
 
     def meet_client(self, client_id: str, client_secret: str) -> None:
         """Registers a new Proxy client."""
@@ -165,7 +190,7 @@ class Received:
 
     def meet_names(self, names: Iterable[str]) -> None:
         """Registers names that are no secrets."""
-        self._names.update(names)
+        self._names.update(dict.fromkeys(names))
 
     def note(self, exchange: Exchange) -> None:
         """Records an exchange; those with other parties than the target are ignored."""
@@ -173,8 +198,7 @@ class Received:
             return
         self._learn(exchange)
         if leaks.party(exchange) != "backend":
-            asked = unquote_plus(leaks.sent(exchange))
-            self._told.update(client for client in self._clients if client in asked)
+            self._asked.add(exchange)
         self._kept.append(self._keep(exchange))
         self._octets += sum(len(answer.body) for answer in (exchange.answer, *exchange.retries) if answer)
         self._noted += 1
@@ -190,7 +214,7 @@ class Received:
         self._kept.append(self._keep(Exchange(step="browser", request=request, answer=answer)))
 
     def _keep(self, exchange: Exchange) -> _Kept:
-        return _Kept(check=self._check, exchange=exchange, told=self._told)
+        return _Kept(check=self._check, exchange=exchange, asked=self._asked)
 
     def leaks_of(self, exchanges: Iterable[Exchange], *kinds: str) -> list[Leak]:
         """Secrets of these kinds in these exchanges, in places where they must not be."""
@@ -205,18 +229,25 @@ class Received:
             return self._merchants[kind].known
         return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
-    def _canaries(self, kinds: Iterable[str]) -> list[leaks.Canary]:
+    def _canaries(self, kinds: frozenset[str]) -> list[leaks.Canary]:
         """Search patterns for values that the target generated, without names and shared parts."""
-        wanted = frozenset(kinds)
+        names = list(self._names)
         made = [
             (None if self._is_in_a_name(value) else leaks.name(kind, value))
             if kind == "proxy_client_id"
-            else leaks.canary(kind, value, public=self._names)
+            else self._without_names(kind, value, names)
             for kind, value in self._secrets
-            if kind in wanted
+            if kind in kinds
         ]
         own = (value for _, value in self._secrets)
         return without_shared_parts([each for each in made if each is not None], {*self._others, *own})
+
+    def _without_names(self, kind: str, value: str, names: Sequence[str]) -> leaks.Canary:
+        made, known = self._canary_of.get((kind, value), (None, 0))
+        if made is None or any(name in value for name in names[known:]):
+            made = leaks.canary(kind, value, public=names)
+        self._canary_of[kind, value] = made, len(names)
+        return made
 
     def _is_in_a_name(self, client_id: str) -> bool:
         """True for a short ID that is part of other known names: it appears wherever they do."""
@@ -245,6 +276,7 @@ class Received:
             if len(self._survey.leaks) < _MOST_LEAKS:
                 self._survey.leaks += _leaks(canary_sets, each, clean)
         self._kept.clear()
+        self._asked.keep_only(self._clients)
         self._octets = 0
 
     def canary_sets(self, *kinds: str) -> tuple[leaks.CanarySet, ...]:
@@ -253,9 +285,19 @@ class Received:
         return self._known_now(kinds)
 
     def _known_now(self, kinds: Iterable[str]) -> tuple[leaks.CanarySet, ...]:
-        wanted = set(kinds)
+        wanted = frozenset(kinds)
         merchants = [each.canary_sets for kind, each in self._merchants.items() if kind in wanted]
-        return (leaks.CanarySet(self._canaries(wanted)), *chain.from_iterable(merchants))
+        return (self._set_of(wanted), *chain.from_iterable(merchants))
+
+    def _set_of(self, kinds: frozenset[str]) -> leaks.CanarySet:
+        """The canaries of the target's own secrets; new ones are added to the set of before."""
+        wanted = self._canaries(kinds)
+        before, known = self._own_set.get(kinds, ([], leaks.CanarySet()))
+        if wanted[: len(before)] != before:
+            before, known = [], leaks.CanarySet()
+        known.add(wanted[len(before) :])
+        self._own_set[kinds] = wanted, known
+        return known
 
     def _meet_minted(self) -> None:
         for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
@@ -328,10 +370,10 @@ def _leaks(
 
 def _is_fine(kept: _Kept, found: leaks.Found) -> bool:
     exchange = kept.exchange
-    # No leak: the agent's side sent this ID itself, perhaps earlier in the check.
-    if found.kind == "proxy_client_id" and found.value in kept.told:
-        return True
     if may_hold(exchange, found.kind, found.value):
+        return True
+    # No leak: the agent's side sent this ID itself, perhaps earlier in the check.
+    if found.kind == "proxy_client_id" and kept.asked.holds(found.value):
         return True
     # A changed copy of a secret that the request contained may come back in the answer.
     asked = leaks.sent(exchange)

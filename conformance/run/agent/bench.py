@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -22,7 +22,7 @@ from gateproof.conformance.kit.agent.output import (
     REQUESTS,
     UNSEARCHED,
     Printed,
-    printed,
+    Search,
     printed_in,
 )
 from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
@@ -189,9 +189,10 @@ class AgentBench(Bench):
         texts = {"output": run.output(), PAGES: _pages(run), ADDRESSES: _addresses(run)}
         texts["log"] = b"\n".join(logs_below(install.temporary))
         texts[ENVIRONMENTS] = "\n".join(run.environments).encode(errors="surrogatepass")
+        search = Search(secrets)
         for part, text in texts.items():
-            self._survey.leaks += [self._leak(part, run.what, each) for each in printed(text, secrets)]
-        self._survey.leaks += _in_requests(run, secrets, self._check)
+            self._survey.leaks += [self._leak(part, run.what, each) for each in search.printed(text)]
+        self._survey.leaks += _in_requests(run, search, self._check)
 
     def _leak(self, part: str, step: str, each: Printed) -> Leak:
         return Leak(
@@ -221,10 +222,10 @@ def _not_for_tokens(run: Run) -> list[Heard]:
     return [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
 
 
-def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> list[Leak]:
+def _in_requests(run: Run, search: Search, check: str) -> list[Leak]:
     """What stands in requests that are none for tokens; nearly always nothing, which is seen in one go."""
     calls = _not_for_tokens(run)
-    if not printed("\n".join(each.call.text() for each in calls).encode(), _of_an_exchange(secrets)):
+    if not _but_access_tokens(search, "\n".join(each.call.text() for each in calls)):
         return []
     return [
         Leak(
@@ -237,13 +238,13 @@ def _in_requests(run: Run, secrets: Mapping[str, Iterable[str]], check: str) -> 
             status=None,
         )
         for call in calls
-        for each in printed(call.call.text().encode(), _of_an_exchange(secrets))
+        for each in _but_access_tokens(search, call.call.text())
     ]
 
 
-def _of_an_exchange(secrets: Mapping[str, Iterable[str]]) -> dict[str, Iterable[str]]:
+def _but_access_tokens(search: Search, text: str) -> list[Printed]:
     """All but the access token, which is in nearly every request."""
-    return {kind: values for kind, values in secrets.items() if kind != "access_token"}
+    return [each for each in search.printed(text.encode()) if each.kind != "access_token"]
 
 
 def _in_short(runs: list[str]) -> str:
