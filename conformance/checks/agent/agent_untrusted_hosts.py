@@ -79,14 +79,6 @@ def _service_has_moved(install: Install) -> None:
     world.service.servers[:] = [second.site.authorization_server]
 
 
-def _next_gateway_claims_its_issuer(install: Install) -> None:
-    """Whoever serves a document can write any issuer into it; the addresses are its own."""
-    _service_has_moved(install)
-    world = install.world
-    second = world.named[-1]
-    second.script.always(Endpoint.DISCOVERY, Answer(members={"issuer": world.desk.issuer}))
-
-
 def _token_endpoint_in_the_clear(install: Install) -> None:
     world = install.world
     endpoint = f"{world.url(CLEAR)}{world.desk.site.token_path}"
@@ -224,12 +216,6 @@ LURES = {
         waits=(SECOND, SECOND_CORE),
         passes=_read_metadata,
         whose="a gateway that the metadata name by now, and that is not the one which issued it",
-    ),
-    "the service has moved to a gateway that claims the issuer of the first": Lure(
-        set_up=_next_gateway_claims_its_issuer,
-        waits=(SECOND, SECOND_CORE),
-        passes=_read_metadata,
-        whose="a gateway that is not the one which issued it, and only claims the same issuer",
     ),
 }
 # Whether the install has worked before it is shown the metadata of another resource.

@@ -18,7 +18,7 @@ from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.exchange import ExchangeFacts
 from gateproof.reference.agent.policy.operation import Ask, Tokens
 from gateproof.reference.agent.policy.registration import Client
-from gateproof.reference.agent.policy.renewal import read_part, refresh_request, refreshed
+from gateproof.reference.agent.policy.renewal import refreshed
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from gateproof.reference.defects.agent.row import defect
 from gateproof.reference.defects.agent.stored_state import marker
@@ -146,15 +146,6 @@ def refreshed_wherever(ask: Ask, endpoints: Endpoints, client: Client, kept: Tok
     return refreshed(following, endpoints, client, kept)
 
 
-def refreshed_at_the_issuer(
-    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
-) -> dict[str, Any] | None:
-    """The issuer of the ID token is compared, and not whose client this is."""
-    if "refresh_token" not in kept or read_part(kept.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
-        return None
-    return exchange.tokens_in(ask(refresh_request(endpoints, client, kept)))
-
-
 def anybody(context: ssl.SSLContext) -> None:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
@@ -241,17 +232,6 @@ DEFECTS = (
         "asked for at the service's host, also in the clear.",
         metadata_url=asking_with_the_token,
         may_ask=lambda url: may_ask(url) or _WELL_KNOWN in url,
-    ),
-    defect(
-        "one-client-for-an-issuer (AGENT-13): Clients are kept by the issuer that a document names, whoever "
-        "serves it.",
-        client_of=lambda endpoints: endpoints.issuer,
-    ),
-    defect(
-        "refresh-token-for-an-issuer (AGENT-13): The refresh token goes to whoever names the issuer of its "
-        "ID token.",
-        renewed=refreshed_at_the_issuer,
-        worth_keeping=dict,
     ),
     defect(
         "metadata-of-anybody (AGENT-13): Whose metadata they are is not looked at.",

@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.reference.agent.policy import registration
+from gateproof.reference.agent.policy.discovery import Endpoints
+from gateproof.reference.agent.policy.exchange import tokens_in
+from gateproof.reference.agent.policy.operation import Ask, Tokens
+from gateproof.reference.agent.policy.registration import Client
+from gateproof.reference.agent.policy.renewal import read_part, refresh_request
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.variants.variant import variant
 
@@ -27,7 +32,25 @@ def _names_other_grants(settings: Settings) -> dict[str, Any]:
     return registration.registration_record(settings) | {"grant_types": grants}
 
 
+def _refreshed_at_the_issuer(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """The issuer of the ID token says where the refresh token belongs."""
+    if "refresh_token" not in kept or read_part(kept.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
+        return None
+    return tokens_in(ask(refresh_request(endpoints, client, kept)))
+
+
 VARIANTS = (
+    variant(
+        "one-client-for-an-issuer: clients are kept by the issuer that the discovery document names",
+        client_of=lambda endpoints: endpoints.issuer,
+    ),
+    variant(
+        "refresh-token-for-an-issuer: the refresh token goes to a gateway with the issuer of its ID token",
+        renewed=_refreshed_at_the_issuer,
+        worth_keeping=dict,
+    ),
     variant(
         "names-no-grant: the registration leaves grants and response types to the gateway",
         registration_record=_names_no_grant,
