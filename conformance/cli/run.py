@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,8 @@ def handle(given: argparse.Namespace) -> int:
                 raise ValueError(
                     "--operation is for the embedded service: gateproof run service --operation mcp"
                 )
+            if arguments.one_origin and role == "gateway":
+                raise ValueError("--one-origin is for a service or an agent: a gateway has its own origins")
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
@@ -85,6 +88,8 @@ def handle(given: argparse.Namespace) -> int:
             print(f"gateproof: {wrong}", file=sys.stderr)
             return WRONG_USAGE
         asked = target or embedded_reference(role, arguments.operation or "http")
+        if arguments.one_origin:
+            asked = _with_one_origin(asked)
         return _run(arguments, asked, selected, options, formats, key)
 
 
@@ -250,6 +255,14 @@ def _options(
         baseline=entries,
         command=shlex.join(words(arguments, seed, whole=True)),
     )
+
+
+def _with_one_origin(target: Target | Embedded) -> Target | Embedded:
+    from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget  # noqa: PLC0415
+
+    if isinstance(target, ServiceTarget):
+        return replace(target, world=replace(target.world, one_origin=True))
+    return target if isinstance(target, GatewayTarget) else replace(target, one_origin=True)
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:

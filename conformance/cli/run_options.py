@@ -42,6 +42,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "max_minutes": None,
         "database": None,
         "operation": None,
+        "one_origin": False,
         "rate": None,
         "strict": False,
         "certify": False,
@@ -132,6 +133,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="how the embedded service is called (default: http); not with --target",
     )
     parser.add_argument(
+        "--one-origin",
+        action=argparse.BooleanOptionalAction,
+        help="API and core of the gateway around a service or agent share an origin",
+    )
+    parser.add_argument(
         "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
     )
     parser.add_argument("--strict", action=argparse.BooleanOptionalAction, help="rfc rules decide too")
@@ -178,6 +184,7 @@ def words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]
     if arguments.target is not None:
         said += ["--target", str(arguments.target)]
     said += ["--operation", arguments.operation] if arguments.operation else []
+    said += ["--one-origin"] if arguments.one_origin else []
     said += ["--seed", str(seed)]
     said += [] if arguments.faults else ["--no-faults"]
     said += [] if arguments.intercept else ["--no-intercept"]

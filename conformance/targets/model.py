@@ -164,7 +164,8 @@ class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
     `algorithm` of the gateway's keys is by default the one that the service takes. `scopes` are those of
-    the Resource. Both also apply without the others.
+    the Resource. Both also apply without the others. With `one_origin`, the gateway's API and core share an
+    origin.
     """
 
     listen: Address | None = None
@@ -176,6 +177,7 @@ class World:
     indicator: str | None = None
     scopes: tuple[str, ...] | None = None
     files: ServerFiles | None = None
+    one_origin: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -243,7 +245,10 @@ class ServiceTarget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentTarget:
-    """An agent under test; `file` is None for the embedded one."""
+    """An agent under test; `file` is None for the embedded one.
+
+    With `one_origin`, API and core of the gateway that it meets share an origin.
+    """
 
     role: Literal["agent"] = "agent"
     file: Path | None
@@ -253,6 +258,7 @@ class AgentTarget:
     logs: Logs
     open_ports: bool = False
     may_run_twice: bool = False
+    one_origin: bool = False
 
 
 Target = GatewayTarget | ServiceTarget | AgentTarget

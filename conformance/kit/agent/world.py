@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -77,13 +77,16 @@ class _Door:
     port: int = 0
     came: int = 0
     app: ASGIApp | None = None
+    # Parties with some of the paths, where several share this port.
+    by_path: dict[str, ASGIApp] = field(default_factory=dict)
 
     def count(self) -> None:
         self.came += 1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.app is not None:
-            await self.app(scope, receive, send)
+        app = self.by_path.get(scope["path"], self.app) if scope["type"] == "http" else self.app
+        if app is not None:
+            await app(scope, receive, send)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,7 +107,7 @@ class AgentWorld:
     """All parties around one install of an agent.
 
     `metadata_apart` puts the resource metadata on a separate host; `wrong` maps parties to certificate
-    defects.
+    defects. With `one_origin`, a gateway's API and core share an origin.
     """
 
     def __init__(
@@ -114,8 +117,11 @@ class AgentWorld:
         *,
         metadata_apart: bool = False,
         wrong: Mapping[str, str] | None = None,
+        one_origin: bool = False,
     ) -> None:
         self._loop = loop
+        # Parties at the origin of another one.
+        self.at_origin_of = {CORE: GATEWAY, SECOND_CORE: SECOND} if one_origin else {}
         self._certificates = certificates
         self._wrong = wrong or {}
         self._listeners: dict[str, Listener] = {}
@@ -144,7 +150,10 @@ class AgentWorld:
     def url(self, party: str) -> str:
         """The thief has another host name than the others, so that any client can tell them apart."""
         host = "localhost" if party == THIEF else "127.0.0.1"
-        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._doors[party].port}"
+        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._door(party).port}"
+
+    def _door(self, party: str) -> _Door:
+        return self._doors[self.at_origin_of.get(party, party)]
 
     def add_second_gateway(self) -> AgentEndpoints:
         """Adds a second honest gateway; the service accepts its tokens as well."""
@@ -163,6 +172,7 @@ class AgentWorld:
         async def shut() -> None:
             self._listeners[party].close()
 
+        party = self.at_origin_of.get(party, party)
         self._loop.run(shut())
         self._listen(party, kind)
 
@@ -226,15 +236,21 @@ class AgentWorld:
         self._serve(CLEAR, desk.script, Journal(), *in_the_clear)
 
     def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
-        self._attach(name, journal, application(script, journal, *routes))
+        app = application(script, journal, *routes)
+        self._attach(name, journal, app)
+        if name in self.at_origin_of:
+            self._door(name).by_path = dict.fromkeys((path for each in routes for _, path in each), app)
 
     def _attach(self, name: str, journal: Journal, app: ASGIApp) -> None:
-        door = self._doors[name]
+        door = self._door(name)
         self.parties[name] = Party(url=self.url(name), journal=journal, door=door)
-        door.app = app
+        if name not in self.at_origin_of:
+            door.app = app
 
     def _open(self, name: str) -> None:
         """Opens a port chosen by the system: a port found free earlier might be taken meanwhile."""
+        if name in self.at_origin_of:
+            return
         self._doors[name] = _Door()
         self._listen(name, self._wrong.get(name, GOOD))
 

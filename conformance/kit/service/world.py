@@ -26,7 +26,13 @@ from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, 
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
-from gateproof.fakes.gateway.application import application, base_routes, core_routes, merchant_routes
+from gateproof.fakes.gateway.application import (
+    Routes,
+    application,
+    base_routes,
+    core_routes,
+    merchant_routes,
+)
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.journal import Journal
 from gateproof.fakes.gateway.keys import kept_key, new_key
@@ -122,12 +128,8 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     gateway.script.hang_s = max(HANG_S, (target.limits.longest_call_s or 0.0) + HANGS_ON_S)
     if target.limits.proxy_token_cache_s is None:
         gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
-    routes = (base_routes(gateway), core_routes(gateway), merchant_routes(gateway))
-    apps = (
-        [application(gateway.script, gateway.journal, *routes)]
-        if len(ports) == 1
-        else [application(gateway.script, gateway.journal, each) for each in routes]
-    )
+    groups = _sharing(gateway, len(ports))
+    apps = [application(gateway.script, gateway.journal, *group) for group in groups]
     listeners = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
     # A certificate from the target file may not name localhost. Then the other host uses plain HTTP.
@@ -147,8 +149,9 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         listeners=ServiceListeners(
             loop=loop,
             listeners={
-                endpoint: listeners[min(place, len(listeners) - 1)]
-                for place, routed in enumerate(routes)
+                endpoint: listener
+                for listener, group in zip(listeners, groups, strict=True)
+                for routed in group
                 for endpoint, _ in routed.values()
             },
             tls=tls,
@@ -208,14 +211,28 @@ async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> Swi
     return door
 
 
+def _sharing(gateway: ScriptedGateway, listeners: int) -> Sequence[Sequence[Routes]]:
+    """The routes of each listener: one for all, one for the gateway and one for the merchant, or three."""
+    base, core, merchant = base_routes(gateway), core_routes(gateway), merchant_routes(gateway)
+    match listeners:
+        case 1:
+            return [(base, core, merchant)]
+        case 2:
+            return [(base, core), (merchant,)]
+        case _:
+            return [(base,), (core,), (merchant,)]
+
+
 def _addresses(world: World, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
-    """One address for all parties if it is configured by hand, otherwise three."""
+    """One address for all parties if it is configured by hand, otherwise two with one origin, or three."""
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
         addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
         return addresses, [world.listen]
-    ports = [Address(host="127.0.0.1", port=kept_port(stack)) for _ in range(3)]
-    base, core, merchant = (f"{scheme}://127.0.0.1:{where.port}" for where in ports)
+    number = 2 if world.one_origin else 3
+    ports = [Address(host="127.0.0.1", port=kept_port(stack)) for _ in range(number)]
+    origins = [f"{scheme}://127.0.0.1:{where.port}" for where in ports]
+    base, core, merchant = origins[0], origins[-2], origins[-1]
     paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set", "issuer_path": f"/i-{secrets.token_hex(4)}"}
     return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports
 

@@ -154,7 +154,13 @@ class AgentBench(Bench):
         folder = self._folder / f"install-{self._installs}"
         (folder / "state").mkdir(mode=0o700, parents=True)
         context = self.context
-        world = AgentWorld(self._loop, context.certificates, metadata_apart=metadata_apart, wrong=wrong)
+        world = AgentWorld(
+            self._loop,
+            context.certificates,
+            metadata_apart=metadata_apart,
+            wrong=wrong,
+            one_origin=context.target.one_origin,
+        )
         stack.callback(world.close)
         install = Install(
             world=world,

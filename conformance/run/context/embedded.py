@@ -53,6 +53,8 @@ class Embedded:
     program: tuple[str, ...] = (*PYTHON_MODULE, "gateproof.reference.gateway")
     # By which of its two ways the service's operation is called.
     operation: Literal["http", "mcp"] = "http"
+    # Whether API and core of the gateway around a service or agent share an origin.
+    one_origin: bool = False
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
     # A run drives the control alone, and starts without pages that nobody sees.
@@ -129,7 +131,7 @@ def embedded_service(
         launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
         # RSA keys take longer to make, and a proof needs thousands.
-        world=World(algorithm="ES256"),
+        world=World(algorithm="ES256", one_origin=embedded.one_origin),
         limits=Limits(),
         logs=Logs(),
     )
@@ -143,4 +145,5 @@ def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
         version=embedded.version,
         launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
         logs=Logs(),
+        one_origin=embedded.one_origin,
     )

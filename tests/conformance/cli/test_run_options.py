@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gateproof.conformance.cli import main
 from gateproof.conformance.cli.run_options import DEFAULTS, completed
 from gateproof.conformance.cli.shards import shard
 from gateproof.conformance.targets.errors import TargetError
@@ -120,3 +121,9 @@ def test_part_of_no_parallel_job_is_wrong_usage(
         monkeypatch.setenv(name, value)
     with pytest.raises(argparse.ArgumentTypeError, match=part):
         shard("auto")
+
+
+def test_a_gateway_has_its_own_origins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "gateway", "--one-origin"]) == 2
+
+    assert "--one-origin is for a service or an agent" in capsys.readouterr().err

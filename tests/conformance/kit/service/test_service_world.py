@@ -51,6 +51,19 @@ def test_discovery_announces_what_the_core_signs_by(tmp_path: Path) -> None:
     assert gateway.discovery().document[announced] == ["EdDSA", "RS256"]
 
 
+@pytest.mark.parametrize(("world", "origins"), [(World(), 3), (World(one_origin=True), 2)])
+def test_api_and_core_share_an_origin_if_told_so(world: World, origins: int, tmp_path: Path) -> None:
+    around, settings = told(world, tmp_path)
+    named = [
+        settings[f"GATEPROOF_{name}"].removesuffix("/api")
+        for name in ("BASE_URL", "CORE_URL", "MERCHANT_API_URL")
+    ]
+
+    assert len(set(named)) == origins
+    assert named[2] not in named[:2]
+    assert around.gateway.addresses.token_endpoint.startswith(named[1])
+
+
 @pytest.mark.parametrize("algorithm", ["ES256", "RS256", "PS256", "EdDSA"])
 def test_kept_key_stays_the_same_and_of_its_kind(algorithm: str, tmp_path: Path) -> None:
     file = tmp_path / "core-key.pem"
