@@ -11,11 +11,11 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
+from gateproof.conformance.kit.gateway.own_secrets import OwnSecrets
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
 from gateproof.conformance.suite.claims import repeat_with
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.wire import leaks
-from gateproof.conformance.wire.common_substrings import without_shared_parts
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import origin
 from gateproof.fakes.merchant.records import Kind, MintedToken
@@ -27,8 +27,6 @@ LOGGED = "logged"
 # This much is kept for the search at the end; with more, the search starts early.
 _MOST_OCTETS = 16 * 1024 * 1024
 _MOST_LEAKS = 20
-# How many tokens of other clients are kept for comparison: parts that both share are no secret.
-_MOST_OTHERS = 20_000
 # The merchant drops its oldest secrets, so its new ones are fetched after this many answers.
 _ANSWERS_BETWEEN = 1000
 # If more rules than this found leaks, the replay repeats the whole run.
@@ -163,16 +161,9 @@ class Received:
         self._noted = 0
         self._survey = Survey()
         self._merchants = {kind: Newest(kind, most=most) for kind in MERCHANT_KINDS.values()}
-        self._secrets: dict[tuple[str, str], None] = {}
-        # In the order in which they were received.
-        self._others: dict[str, None] = {}
-        self._names: dict[str, None] = {}
+        self._own = OwnSecrets()
         self._clients: set[str] = set()
         self._asked = _Asked()
-        # The canary of each secret, and how many of the names it was made with.
-        self._canary_of: dict[tuple[str, str], tuple[leaks.Canary, int]] = {}
-        # For some kinds of secrets, their canaries at the last search, and the set of these.
-        self._own_set: dict[frozenset[str], tuple[list[leaks.Canary], leaks.CanarySet]] = {}
         for project in target.projects:
             for client in project.proxy_clients:
                 self.meet_client(client.id, client.secret.reveal())
@@ -185,12 +176,12 @@ class Received:
     def meet_client(self, client_id: str, client_secret: str) -> None:
         """Registers a new Proxy client."""
         self._clients.add(client_id)
-        self._secrets["proxy_client_id", client_id] = None
-        self._secrets["proxy_client_secret", client_secret] = None
+        self._own.meet("proxy_client_id", client_id)
+        self._own.meet("proxy_client_secret", client_secret)
 
     def meet_names(self, names: Iterable[str]) -> None:
         """Registers names that are no secrets."""
-        self._names.update(dict.fromkeys(names))
+        self._own.meet_names(names)
 
     def note(self, exchange: Exchange) -> None:
         """Records an exchange; those with other parties than the target are ignored."""
@@ -227,46 +218,19 @@ class Received:
         self._meet_minted()
         if kind in self._merchants:
             return self._merchants[kind].known
-        return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
-
-    def _canaries(self, kinds: frozenset[str]) -> list[leaks.Canary]:
-        """Search patterns for values that the target generated, without names and shared parts."""
-        names = list(self._names)
-        made = [
-            (None if self._is_in_a_name(value) else leaks.name(kind, value))
-            if kind == "proxy_client_id"
-            else self._without_names(kind, value, names)
-            for kind, value in self._secrets
-            if kind in kinds
-        ]
-        own = (value for _, value in self._secrets)
-        return without_shared_parts([each for each in made if each is not None], {*self._others, *own})
-
-    def _without_names(self, kind: str, value: str, names: Sequence[str]) -> leaks.Canary:
-        made, known = self._canary_of.get((kind, value), (None, 0))
-        if made is None or any(name in value for name in names[known:]):
-            made = leaks.canary(kind, value, public=names)
-        self._canary_of[kind, value] = made, len(names)
-        return made
-
-    def _is_in_a_name(self, client_id: str) -> bool:
-        """True for a short ID that is part of other known names: it appears wherever they do."""
-        return len(client_id) < leaks.RUN and any(
-            client_id in known and client_id != known for known in self._names
-        )
+        return self._own.known(kind)
 
     def survey(self) -> Survey:
         """Searches what is left, and returns the totals."""
         self._search_everything()
         known = Counter({kind: newest.known for kind, newest in self._merchants.items()})
-        for kind, value in self._secrets:
-            known[kind] += leaks.is_distinct(value)
+        known.update({kind: self._own.known(kind) for kind in self._own.kinds()})
         self._survey.known = dict(known)
         return self._survey
 
     def _search_everything(self) -> None:
         self._meet_minted()
-        self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
+        self._search(self._known_now(self._own.kinds() | self._merchants.keys()))
 
     def _search(self, canary_sets: tuple[leaks.CanarySet, ...]) -> None:
         clean = set[str]()
@@ -287,17 +251,7 @@ class Received:
     def _known_now(self, kinds: Iterable[str]) -> tuple[leaks.CanarySet, ...]:
         wanted = frozenset(kinds)
         merchants = [each.canary_sets for kind, each in self._merchants.items() if kind in wanted]
-        return (self._set_of(wanted), *chain.from_iterable(merchants))
-
-    def _set_of(self, kinds: frozenset[str]) -> leaks.CanarySet:
-        """The canaries of the target's own secrets; new ones are added to the set of before."""
-        wanted = self._canaries(kinds)
-        before, known = self._own_set.get(kinds, ([], leaks.CanarySet()))
-        if wanted[: len(before)] != before:
-            before, known = [], leaks.CanarySet()
-        known.add(wanted[len(before) :])
-        self._own_set[kinds] = wanted, known
-        return known
+        return (self._own.canary_set(wanted), *chain.from_iterable(merchants))
 
     def _meet_minted(self) -> None:
         for token in self._mint.tokens(after=self._minted) if self._mint is not None else ():
@@ -306,7 +260,7 @@ class Received:
                 self._merchants[MERCHANT_KINDS[token.kind]].add(token.value)
         full = [each for each in self._merchants.values() if each.is_full]
         if full:
-            self._search(self._known_now({kind for kind, _ in self._secrets} | self._merchants.keys()))
+            self._search(self._known_now(self._own.kinds() | self._merchants.keys()))
         for each in full:
             each.drop_older()
 
@@ -317,11 +271,9 @@ class Received:
         if leaks.is_redemption(exchange):
             return
         if leaks.is_proxy_token_request(exchange) and self._clients.intersection(_claimed_clients(exchange)):
-            self._secrets.update({("proxy_token", value): None for value in values})
+            self._own.meet("proxy_token", *values)
         else:
-            self._others.update(dict.fromkeys(values))
-            while len(self._others) > _MOST_OTHERS:
-                del self._others[next(iter(self._others))]
+            self._own.meet_others(values)
 
     def _of_target(self, exchange: Exchange) -> bool:
         return origin(exchange.request.url) in self._origins

@@ -52,7 +52,7 @@ def judge(check_id: str, check: Any, run: Callable[[], None], bench: Any) -> Any
 
 
 def survey(received: Received) -> NoReturn:
-    broken(*received._secrets)
+    broken(*received._own._secrets)
 
 
 def collected(config: pytest.Config, items: list[pytest.Item]) -> NoReturn:
