@@ -17,6 +17,8 @@ install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/e
 in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 tests/browser
 # The intercepting proxy stands before a gateway alone: a role comes first. Some runs go without it, no proof does.
 of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
+# Mutants are made by an engine in an environment of its own.
+mutation_engine = $(if $(filter --mutants,$(ARGS)),$(install) .venv-mutants mutants,:)
 proxy_for_a_run = $(if $(filter --no-intercept --no-faults,$(ARGS)),,$(of_a_gateway))
 
 help: ## print this
@@ -35,6 +37,7 @@ serve: ## the reference world, until Ctrl-C
 prove: ## the suite against every shipped defect and legal variant; ARGS="--quick", "service --quick" or "agent --quick" takes minutes
 	@$(install) .venv run
 	@$(of_a_gateway)
+	@$(mutation_engine)
 	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
@@ -108,9 +111,10 @@ chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is t
 browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(in_a_browser) $(ARGS)
 
-extras: readers chromium intercept ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium
+extras: readers chromium intercept ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium, the engine of mutants
 	@$(install) .venv-mcp-sdk mcp-sdk
 	@$(install) .venv-fastapi fastapi
+	@$(install) .venv-mutants mutants
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@sh requirements/chromium.sh
 
@@ -132,11 +136,12 @@ lock: ## the newest versions that go together, into requirements/
 	$(compile) --group mcp-sdk --output-file requirements/mcp-sdk.txt
 	$(compile) --group fastapi --output-file requirements/fastapi.txt
 	$(compile) --group lock --output-file requirements/lock.txt
+	$(compile) --group mutants --output-file requirements/mutants.txt
 	$(compile) --group readers --output-file requirements/readers.txt
 	$(compile) pyproject.toml --extra chromium --group build --group dev --group browser \
 		--constraint requirements/dev.txt --output-file requirements/all.txt
 	sh requirements/npm.sh --lock requirements/readers
 
 clean: ## remove the environments and what tools leave behind
-	rm -rf $(AGENTS)/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(AGENTS)/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-mutants .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

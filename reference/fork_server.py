@@ -28,7 +28,12 @@ from pathlib import Path
 import httpx
 from uvicorn import Config
 
-_MODULES = ("gateproof.reference.gateway", "gateproof.reference.defects", "gateproof.reference.variants")
+_MODULES = (
+    "gateproof.reference.gateway",
+    "gateproof.reference.defects",
+    "gateproof.reference.variants",
+    "gateproof.reference.mutants",
+)
 # fork_client.py repeats this name, because it imports nothing.
 ADDRESS = "calls"
 _CLIENT = Path(__file__).parent / "fork_client.py"

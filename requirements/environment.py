@@ -38,6 +38,7 @@ COVERS = {
     "mcp-sdk": {"mcp-sdk"},
     "fastapi": {"fastapi"},
     "lock": {"lock"},
+    "mutants": {"mutants"},
     "readers": {"readers"},
     "all": {"all", "dev", "run"},
 }

@@ -68,6 +68,7 @@ EXTRAS: Mapping[str, Extra] = {
     "mcp-sdk": Extra(there=_python_in(".venv-mcp-sdk"), get="make extras"),
     "mcp-typescript": Extra(there=_packages("tests/interop/mcp_agents"), get="install npm, then make extras"),
     "fastapi": Extra(there=_python_in(".venv-fastapi"), get="make extras"),
+    "mutants": Extra(there=_python_in(".venv-mutants"), get="make extras"),
     "browser": Extra(there=_a_browser, get=f"make extras; {_A_CHROMIUM}"),
     "chromium": Extra(there=lambda: not missing(), get=f"make extras; {_A_CHROMIUM}"),
     "node": Extra(there=_program("node"), get="install Node"),

@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gateproof.conformance.cli import prove_mutants
 from gateproof.conformance.cli.folder import claimed
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.reports.verdicts import many
@@ -82,11 +83,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the folder for prove.json (default: gateproof-proof)",
     )
     parser.add_argument("--no-color", action="store_true", help="no colours")
+    prove_mutants.add_options(parser)
     parser.set_defaults(handler=handle)
 
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 holds, 1 does not, 2 wrong usage, 3 interrupted, broken, or no overlap in a race."""
+    if arguments.mutants:
+        return prove_mutants.handle(arguments)
     from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from gateproof.conformance.run.proof.implementations import NoRegistry  # noqa: PLC0415
     from gateproof.conformance.run.proof.resume import trials_of  # noqa: PLC0415

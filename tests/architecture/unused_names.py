@@ -32,3 +32,9 @@ _.tls_key_digest
 _.example
 _.lock_digest
 _.project_digest
+
+# What libcst asks a visitor for, and the code that Python runs a function by.
+_.METADATA_DEPENDENCIES
+_.on_visit
+_.on_leave
+_.__code__

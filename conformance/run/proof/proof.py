@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import tempfile
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from enum import IntEnum
-from multiprocessing.connection import Connection, wait
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from gateproof import __version__
 from gateproof.conformance.checks import index
-from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.run_header import harness
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, attempt
 from gateproof.conformance.run.proof.scope import Effort, longest_first
+from gateproof.conformance.run.proof.workers import in_workers
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import SCHEMA as PROVEN
 from gateproof.conformance.suite.proven import proven
@@ -32,9 +24,6 @@ from gateproof.conformance.suite.proven import proven
 SCHEMA = "gateproof/proof/1"
 # How many checks of the right rule are kept for a defect, for quick proofs.
 _KEPT = 2
-# Workers ignore these signals; their pipe tells them to stop.
-_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 class Outcome(IntEnum):
@@ -193,75 +182,17 @@ def prove(
 
     `ended` is called for each finished trial; it may stop the proof by an exception.
     """
-    # New interpreters: a forked process would have the state of the test runner.
-    start = multiprocessing.get_context("spawn")
+    subjects = longest_first(all_subjects, role, effort, seed)
     trials: dict[Subject, Trial] = {}
-    until, held = start.Pipe(duplex=False)
-    # The temporary folder is for workers, which do not clean up when they are stopped.
-    with (
-        TemporaryDirectory(prefix="gateproof-prove-") as folder,
-        closing(held),
-        _safe_path(),
-        ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
-    ):
-        try:
-            subjects = longest_first(all_subjects, role, effort, seed)
-            with _held(_STOPPING):
-                waiting = {pool.submit(attempt, subject, role, effort, seed): subject for subject in subjects}
-            for done in as_completed(waiting):
-                try:
-                    trials[waiting[done]] = done.result()
-                except Exception as broken:
-                    raise ProofBroke(waiting[done], broken) from broken
-                ended(done.result())
-        except BaseException:
-            held.close()
-            pool.shutdown(cancel_futures=True)
-            raise
+    calls = [(subject, role, effort, seed) for subject in subjects]
+    with closing(in_workers(attempt, calls, workers=workers)) as working:
+        for place, done in working:
+            try:
+                trials[subjects[place]] = done.result()
+            except Exception as broken:
+                raise ProofBroke(subjects[place], broken) from broken
+            ended(done.result())
     return [trials[subject] for subject in all_subjects]
-
-
-@contextmanager
-def _safe_path() -> Iterator[None]:
-    """As -P: no file in the caller's folder is taken for a module by a worker that starts in the block."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[_SAFE_PATH]
-        else:
-            os.environ[_SAFE_PATH] = before
-
-
-@contextmanager
-def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
-    """Blocks the signals inside the block; workers that start in it inherit that and unblock them."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
-
-
-def _begin(until: Connection, folder: str) -> None:
-    """Sets up a worker: it ends when the parent closes the pipe, and its own children end with its pipes.
-
-    Signals do nothing to it, because the parent handles them. They are not ignored: what it launches would
-    ignore them as well.
-    """
-    tempfile.tempdir = folder
-    collect_seldom()
-    for number in _STOPPING:
-        signal.signal(number, lambda *_: None)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
-
-    def watch() -> None:
-        wait([until])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _closest_to(trial: Trial, often: Mapping[str, int], before: Sequence[str]) -> list[str]:

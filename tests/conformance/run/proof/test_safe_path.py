@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 import pytest
 
-from gateproof.conformance.run.proof import proof
-from gateproof.conformance.run.proof.scope import Effort
+from gateproof.conformance.run.proof.workers import in_workers
 
 NAME = "PYTHONSAFEPATH"
 
@@ -20,13 +20,8 @@ def test_a_proof_leaves_the_environment_as_it_was(
         monkeypatch.delenv(NAME, raising=False)
     else:
         monkeypatch.setenv(NAME, before)
-    seen: list[str | None] = []
+    calls = [(NAME,)]
 
-    def looking(*_: object) -> list[object]:
-        seen.append(os.environ.get(NAME))
-        return []
-
-    monkeypatch.setattr(proof, "longest_first", looking)
-    assert proof.prove("gateway", [], effort=Effort.QUICK, workers=1, seed=1, ended=print) == []
-    assert seen == ["1"]
+    with closing(in_workers(os.getenv, calls, workers=1)) as working:
+        assert [done.result() for _, done in working] == ["1"]
     assert os.environ.get(NAME) == before

@@ -1,0 +1,1 @@
+"""The proof with mutants: changes of the reference that a machine made."""

@@ -1,0 +1,1 @@
+"""The reference with one change that a machine made."""

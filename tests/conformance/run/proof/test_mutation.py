@@ -1,0 +1,84 @@
+"""Mutants are drawn by seed; whoever survives is judged by somebody, or makes the proof fail."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gateproof.conformance.cli import main, prove_mutants
+from gateproof.conformance.run.proof.mutation.mutants import (
+    Judged,
+    Mutant,
+    NoMutants,
+    drawn,
+    judged,
+    mutants,
+    stale,
+)
+
+ONE = Mutant(
+    file="reference/agent/state.py",
+    line=3,
+    function="kept",
+    operator="name",
+    change=("-    return True", "+    return False"),
+    source="",
+)
+ENTRY = Judged(file=ONE.file, function=ONE.function, change=ONE.change, kind="legal", why="not shown")
+
+
+def test_sample_is_the_same_for_a_seed() -> None:
+    found = [replace(ONE, line=line) for line in range(50)]
+
+    assert drawn(found, 5, 1) == drawn(found, 5, 1) != drawn(found, 5, 2)
+    assert sorted(each.line for each in drawn(found, None, 1)) == list(range(50))
+    assert len(drawn(found, 500, 1)) == 50
+
+
+def test_entry_is_stale_once_its_mutant_cannot_be_made() -> None:
+    assert stale([ENTRY], [ONE]) == []
+    assert stale([ENTRY], [replace(ONE, line=9)]) == []
+    assert stale([ENTRY], [replace(ONE, change=("-    return 1", "+    return 2"))]) == [ENTRY]
+
+
+def test_environment_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(NoMutants, match="make prove"):
+        mutants("agent", tmp_path)
+
+
+@pytest.mark.needs("mutants")
+@pytest.mark.parametrize("role", ["gateway", "service", "agent"])
+def test_every_judged_survivor_is_a_mutant_of_today(role: str) -> None:
+    found = mutants(role)
+
+    assert len({(each.file, each.line, each.operator) for each in found}) > 100
+    assert not stale(judged(role), found)
+
+
+@pytest.mark.needs("mutants")
+def test_mutant_is_caught_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exchange = "reference/agent/policy/exchange.py"
+    noticed = next(
+        each
+        for each in mutants("agent")
+        if each.file == exchange
+        and each.operator == "dropped_element"
+        and '"code_verifier"' in each.change[0]
+    )
+    monkeypatch.setattr("gateproof.conformance.run.proof.mutation.mutants.drawn", lambda *_: [noticed])
+
+    assert main(["prove", "agent", "--mutants", "--out", str(tmp_path / "out"), "--no-color"]) == 0
+
+    document = json.loads((tmp_path / "out" / prove_mutants.FILE).read_text())
+    assert document["figures"] | {"mutants": 1} == {
+        "mutants": 1,
+        "tried": 1,
+        "caught": 1,
+        "equivalent": 0,
+        "legal": 0,
+        "survived": 0,
+    }
+    assert document["trials"][0]["caught_by"].startswith("AGENT-")
