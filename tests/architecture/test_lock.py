@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LOCKS = ("run", "dev", "intercept", "mcp-sdk", "fastapi", "lock", "readers", "all")
+LOCKS = ("run", "dev", "intercept", "mcp-sdk", "fastapi", "lock", "mutants", "readers", "all")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -54,6 +54,7 @@ def test_every_entry_is_one_version_with_a_digest(lock: str) -> None:
         ("mcp-sdk", asked_for("mcp-sdk")),
         ("fastapi", asked_for("fastapi")),
         ("lock", asked_for("lock")),
+        ("mutants", asked_for("mutants")),
         ("readers", asked_for("readers")),
         ("all", RUN + EXTRA + asked_for("dev", "browser")),
     ],
