@@ -91,6 +91,9 @@ def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 holds, 1 does not, 2 wrong usage, 3 interrupted, broken, or no overlap in a race."""
     if arguments.mutants:
         return prove_mutants.handle(arguments)
+    if arguments.sample is not None:
+        print("gateproof: --sample goes with --mutants", file=sys.stderr)
+        return WRONG_USAGE
     from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from gateproof.conformance.run.proof.implementations import NoRegistry  # noqa: PLC0415
     from gateproof.conformance.run.proof.resume import trials_of  # noqa: PLC0415

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SCHEMA = "gateproof/mutants/1"
 FILE = "mutants.json"
 HOLDS, FAILS, WRONG_USAGE, COULD_NOT = 0, 1, 2, 3
+# Options of a proof with the shipped defects.
+_NOT_WITH = ("only", "new", "quick", "every_case", "ship", "resume", "combinations")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +48,10 @@ def handle(arguments: argparse.Namespace) -> int:
         stale,
     )
 
+    given = [f"--{name.replace('_', '-')}" for name in _NOT_WITH if getattr(arguments, name)]
+    if given:
+        print(f"gateproof: --mutants does not go with {', '.join(given)}", file=sys.stderr)
+        return WRONG_USAGE
     try:
         with claimed(arguments.out):
             found, known = mutants(arguments.role), judged(arguments.role)

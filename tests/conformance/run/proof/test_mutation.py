@@ -49,6 +49,20 @@ def test_environment_that_is_missing_is_told(tmp_path: Path) -> None:
         mutants("agent", tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--mutants", "--quick", "--only", "x"], "--mutants does not go with --only, --quick"),
+        (["--sample", "3"], "--sample goes with --mutants"),
+    ],
+)
+def test_options_of_the_other_proof_are_refused(
+    given: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", *given]) == 2
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.needs("mutants")
 @pytest.mark.parametrize("role", ["gateway", "service", "agent"])
 def test_every_judged_survivor_is_a_mutant_of_today(role: str) -> None:
