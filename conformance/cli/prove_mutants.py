@@ -115,7 +115,8 @@ def _document(
     took_s: float,
 ) -> dict[str, Any]:
     became = [trial.caught_by or _judgement(trial, known) or "survived" for trial in trials]
-    counts = Counter(each if each in {"equivalent", "legal", "survived"} else "caught" for each in became)
+    apart = {"equivalent", "legal", "survived", "no verdict"}
+    counts = Counter(each if each in apart else "caught" for each in became)
     return {
         "schema": SCHEMA,
         "role": arguments.role,
@@ -125,6 +126,8 @@ def _document(
             "mutants": of,
             "tried": len(trials),
             **{name: counts[name] for name in ("caught", "equivalent", "legal", "survived")},
+            # They could not be put to the test: no rule has caught them.
+            "no_verdict": counts["no verdict"],
         },
         "trials": [trial.as_json() | {"judged": _judgement(trial, known)} for trial in trials],
     }
@@ -138,7 +141,8 @@ def _judgement(trial: MutantTrial, known: Sequence[Judged]) -> str:
 def _said(shown: Screen, figures: dict[str, int], path: Path, *, stopped: bool) -> int:
     shown.say(
         f"{figures['tried']} of {figures['mutants']} mutants tried: {figures['caught']} caught, "
-        f"{figures['equivalent']} equivalent, {figures['legal']} legal, {figures['survived']} survived"
+        f"{figures['equivalent']} equivalent, {figures['legal']} legal, {figures['survived']} survived, "
+        f"{figures['no_verdict']} without a verdict"
     )
     shown.say(f"mutants: {path}")
     if stopped:

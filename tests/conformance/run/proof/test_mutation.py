@@ -94,5 +94,6 @@ def test_mutant_is_caught_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "equivalent": 0,
         "legal": 0,
         "survived": 0,
+        "no_verdict": 0,
     }
     assert document["trials"][0]["caught_by"].startswith("AGENT-")
