@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import http.client
-import json
+import os
 import secrets
 import shlex
 import socket
@@ -49,9 +49,9 @@ class BrowserCommand:
         self._server_socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self._opened: Opened | None = None
         self._thread = threading.Thread(target=self._serve, name="browser", daemon=True)
-        place = folder / "browser.json"
+        place = folder / "browser.harness"
         place.touch(mode=0o600)
-        place.write_text(json.dumps([self._server_socket.getsockname()[1], self._token]))
+        place.write_text(f"{self._server_socket.getsockname()[1]} {self._token}")
         self.path = folder / "browser"
         words = shlex.join([sys.executable, "-I", "-S", str(_CALLER), str(place)])
         self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
@@ -86,10 +86,10 @@ class BrowserCommand:
         done = False
         with connection, suppress(OSError, ValueError):
             connection.settimeout(5.0)
-            token, addresses, given = json.loads(_read_line(connection))
+            token, addresses, *texts = map(os.fsdecode, _read_all(connection).split(b"\0"))
             opened = self._opened
-            if token == self._token and opened is not None and len(addresses) == 1:
-                done = opened(str(addresses[0]), "\n".join(given))
+            if token == self._token and opened is not None and addresses == "1":
+                done = opened(texts[0], "\n".join(texts[1:]))
             connection.sendall(b"0" if done else b"1")
 
 
@@ -105,8 +105,8 @@ class Courier:
         self._has_listened = False
         # The pages of the agent's callback, each with the Location that it redirected to.
         self.pages: list[bytes] = []
-        self._trust = ssl.create_default_context()
-        # The agent's callback may have a self-signed certificate.
+        # The agent's callback may have a self-signed certificate: no authorities are loaded.
+        self._trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._trust.check_hostname, self._trust.verify_mode = False, ssl.CERT_NONE
 
     def bring(self, url: str) -> int | None:
@@ -208,11 +208,10 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _read_line(connection: socket.socket) -> bytes:
+def _read_all(connection: socket.socket) -> bytes:
     said = bytearray()
-    while not said.endswith(b"\n") and len(said) < _MOST_OF_A_CALL:
-        more = connection.recv(65536)
-        if not more:
-            break
+    while more := connection.recv(65536):
         said += more
+        if len(said) > _MOST_OF_A_CALL:
+            raise ValueError("an address and an environment of more than 4 MiB")
     return bytes(said)

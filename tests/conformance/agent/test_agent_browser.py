@@ -45,8 +45,8 @@ def test_whoever_comes_too_late_or_says_too_much_is_not_served(browser: BrowserC
 
 
 def test_command_shows_no_secret(browser: BrowserCommand) -> None:
-    text, place = browser.path.read_text(), browser.path.with_name("browser.json")
-    token = place.read_text().split('"')[1]
+    text, place = browser.path.read_text(), browser.path.with_name("browser.harness")
+    token = place.read_text().split()[1]
     assert token not in text
     assert place.stat().st_mode & 0o077 == 0
 
