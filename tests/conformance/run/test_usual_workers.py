@@ -22,7 +22,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("role", "number"), [("gateway", 32), ("agent", 20), ("service", 48)])
+@pytest.mark.parametrize(("role", "number"), [("gateway", 32), ("agent", 32), ("service", 48)])
 def test_waiting_trials_share_processors(machine: Path, role: str, number: int) -> None:
     assert workers.workers_of_a_proof(role) == number
 
