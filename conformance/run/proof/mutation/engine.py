@@ -110,7 +110,7 @@ def mutants(source: str) -> Iterator[dict[str, Any]]:
     seen = {source}
     for number, operator, line, function, node, changed in _changes(wrapper):
         try:
-            # Only the statement of the module is replaced and written: a whole module takes ten times as long.
+            # Only one statement of the module is written anew: the whole module takes ten times as long.
             text = module.code_for_node(module.body[number].deep_replace(node, changed))
             mutated = "".join([head, *texts[:number], text, *texts[number + 1 :], tail])
             compile(mutated, "<mutant>", "exec", dont_inherit=True)
