@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,13 +13,8 @@ from gateproof.reports.failed_steps import is_a_step
 from gateproof.reports.header import Header, Part, Planned, Target
 from gateproof.reports.record import Record, results
 from gateproof.reports.record_consistency import audit
+from gateproof.reports.shards import CannotMerge, in_order
 from gateproof.reports.verdicts import CheckResult
-
-_SHARD = re.compile(r"([1-9][0-9]*)/([1-9][0-9]*)")
-
-
-class CannotMerge(ValueError):
-    """The records cannot be merged; the text says which one, and why."""
 
 
 def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> None:
@@ -49,8 +42,6 @@ def merge(parts: Sequence[tuple[str, Record]], path: Path, *, scan: Scan) -> Non
 
 def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
     """The parts in order of their shards; they must be consistent, of one run, and complete."""
-    if len(parts) < 2:
-        raise CannotMerge("found fewer than two records; expected one of each shard")
     for name, record in parts:
         if wrong := audit(record):
             raise CannotMerge(f"{name}: {wrong[0].sentence}")
@@ -59,20 +50,9 @@ def _in_order(parts: Sequence[tuple[str, Record]]) -> list[tuple[str, Record]]:
         for what, one, other in _alike(first.header, record.header):
             if one != other:
                 raise CannotMerge(f"{name}: has another {what} than {first_name}")
-    numbered = [(*_shard(name, record), name, record) for name, record in parts]
-    totals = sorted({of for _, of, _, _ in numbered})
-    if len(totals) > 1:
-        raise CannotMerge(
-            f"the run was divided into {' and '.join(map(str, totals))} shards: expected one number"
-        )
-    (total,) = totals
-    there = Counter(number for number, _, _, _ in numbered)
-    if twice := [number for number, count in there.items() if count > 1]:
-        raise CannotMerge(f"shard {min(twice)}/{total} was given twice")
-    if missing := [number for number in range(1, total + 1) if number not in there]:
-        raise CannotMerge(f"shard {missing[0]}/{total} is missing")
+    ordered = in_order([(name, record.header.options.shard, record) for name, record in parts])
     _refuse_overlaps(parts)
-    return [(name, record) for _, _, name, record in sorted(numbered, key=lambda part: part[0])]
+    return ordered
 
 
 def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
@@ -97,13 +77,6 @@ def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
 def _identity(target: Target) -> tuple[str, str, str]:
     """The identity of a target, without its keys: each shard may launch it with new addresses and keys."""
     return target.name, target.version, target.configuration_digest or target.base_url
-
-
-def _shard(name: str, record: Record) -> tuple[int, int]:
-    found = _SHARD.fullmatch(record.header.options.shard)
-    if found is None:
-        raise CannotMerge(f"{name}: is the record of a whole run, not of a shard")
-    return int(found[1]), int(found[2])
 
 
 def _refuse_overlaps(parts: Sequence[tuple[str, Record]]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from gateproof.conformance.cli import prove_mutants
 from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.cli.shards import shard
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.reports.verdicts import many
 
@@ -67,6 +68,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "add the defects only",
     )
     parser.add_argument("--resume", action="store_true", help="continue the interrupted proof in --out")
+    parser.add_argument(
+        "--shard",
+        type=shard,
+        metavar="K/N|auto",
+        help="the K-th of N parts, see gateproof merge; auto: as the CI system numbers its parallel jobs",
+    )
     parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
     parser.add_argument(
         "--workers",
@@ -108,7 +115,12 @@ def handle(arguments: argparse.Namespace) -> int:
             holding.enter_context(claimed(arguments.out))
             if arguments.resume:
                 ended, before_s = trials_of(
-                    _path(arguments), found, role=arguments.role, effort=effort, seed=arguments.seed
+                    _path(arguments),
+                    found,
+                    role=arguments.role,
+                    effort=effort,
+                    seed=arguments.seed,
+                    shard=_shard(arguments),
                 )
         except (NoRegistry, ValueError) as wrong:
             print(f"gateproof: {wrong}", file=sys.stderr)
@@ -146,8 +158,10 @@ def _proven(
             trials=tuple(by_subject[subject] for subject in found if subject in by_subject),
             complete=len(by_subject) == len(found),
             took_s=round(before_s + time.monotonic() - started, 1),
+            selected=arguments.new or bool(arguments.only),
+            shard=_shard(arguments),
         )
-        _replace(_path(arguments), json.dumps(proof.as_json(), indent=2) + "\n")
+        keep(proof, arguments.out)
         return proof
 
     def note(trial: Trial) -> None:
@@ -177,15 +191,13 @@ def _proven(
         stopped = str(broke)
     counting.end()
     proof = kept()
-    # With a selection of defects, checks for the other defects are not expected to fail.
-    whole = not _selected(arguments)
-    _print(shown, proof, whole=whole)
+    tell(shown, proof)
     shown.say(f"proof: {_path(arguments)}")
     if not proof.complete:
         tried = f"{len(proof.trials)} of {len(found)} {arguments.role}s were tried"
         shown.say(f"{stopped}: {tried}; --resume continues with the others")
         return INTERRUPTED
-    outcome = proof.outcome(whole=whole)
+    outcome = proof.outcome()
     if outcome is not Outcome.HOLDS:
         return outcome
     if arguments.ship:
@@ -200,24 +212,37 @@ def _workers(text: str) -> int:
 
 
 def _path(arguments: argparse.Namespace) -> Path:
-    found: Path = arguments.out / "prove.json"
+    from gateproof.conformance.run.proof.proof import FILE  # noqa: PLC0415 - loads pytest and HTTP
+
+    found: Path = arguments.out / FILE
     return found
 
 
-def _replace(path: Path, text: str) -> None:
+def _shard(arguments: argparse.Namespace) -> str:
+    return "" if arguments.shard is None else str(arguments.shard)
+
+
+def keep(proof: Proof, folder: Path) -> None:
     """Writes the file atomically, so that a full disk or a kill leaves the old content."""
+    from gateproof.conformance.run.proof.proof import FILE  # noqa: PLC0415 - loads pytest and HTTP
+
+    path = folder / FILE
     beside = path.with_suffix(".part")
-    beside.write_text(text, encoding="utf-8")
+    beside.write_text(json.dumps(proof.as_json(), indent=2) + "\n", encoding="utf-8")
     beside.replace(path)
 
 
 def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     """The selected defects and variants; raises ValueError if nothing is left, or too little for --ship."""
     from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
+    from gateproof.conformance.run.proof.shares import share  # noqa: PLC0415
+    from gateproof.conformance.suite.proven import proven  # noqa: PLC0415
 
     in_part = arguments.only or (arguments.quick and not arguments.new)
     if arguments.ship and (in_part or arguments.combinations is not None):
         raise ValueError("--ship needs a full proof: leave out --only, --quick and --combinations")
+    if arguments.ship and arguments.shard is not None:
+        raise ValueError("--ship needs a whole proof: merge the shards, then --resume --ship with its folder")
     found = subjects(arguments.role, arguments.only)
     if arguments.new:
         found = [subject for subject in found if not _is_known(arguments.role, subject)]
@@ -228,7 +253,15 @@ def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
     count = usual if arguments.combinations is None else arguments.combinations
     variants = [subject for subject in found if subject.kind == "variant"]
-    return found + combinations(variants, count, arguments.seed)
+    every = found + combinations(variants, count, arguments.seed)
+    if arguments.shard is None:
+        return every
+    own = share(every, arguments.shard, proven(arguments.role).defects)
+    if not own:
+        raise ValueError(
+            f"shard {arguments.shard} has nothing to try: found {len(every)} defects and variants"
+        )
+    return own
 
 
 def _selected(arguments: argparse.Namespace) -> bool:
@@ -256,15 +289,16 @@ def _ship(proof: Proof, *, add: bool) -> None:
     ship(proof.role, shipped)
 
 
-def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
+def tell(shown: Screen, proof: Proof) -> None:
+    """Prints the trials and the figures of a proof."""
     from gateproof.reports.symbols import SIGNS  # noqa: PLC0415 - loaded with the proof, not with the command line
     from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
 
-    width = max((len(each.subject.name) for each in proof.trials if "+" not in each.subject.name), default=0)
+    width = max((len(each.subject.name) for each in proof.trials if not each.subject.combined), default=0)
     # Faults last, because a CI log shows its end.
     for trial in sorted(proof.trials, key=lambda trial: bool(trial.fault())):
         fault = trial.fault()
-        if "+" in trial.subject.name and not fault:
+        if trial.subject.combined and not fault:
             continue
         sign = (
             shown.paint(SIGNS[Verdict.FAILED], "red")
@@ -278,7 +312,7 @@ def _print(shown: Screen, proof: Proof, *, whole: bool) -> None:
     figures = proof.as_json()["figures"]
     shown.say(f"{figures['caught']} of {figures['defects']} defects caught by their right rule, and no other")
     shown.say(f"{figures['left_alone']} of {figures['variants']} legal variants left alone")
-    if whole:
+    if proof.whole:
         unseen = ", ".join(proof.unseen)
         shown.say(
             f"{many(len(proof.unseen), 'check')} never seen failing" + (f": {unseen}" if unseen else "")

@@ -34,10 +34,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     differ.add_argument("--anyway", action="store_true", help="also if specifications or roles differ")
     differ.set_defaults(handler=compare)
 
-    joiner = commands.add_parser("merge", help="join the shards of one run", formatter_class=NamesFormats)
+    joiner = commands.add_parser(
+        "merge", help="join the shards of one run or proof", formatter_class=NamesFormats
+    )
     joiner.add_argument("folders", type=Path, nargs="+", metavar="DIR", help="the folders of all shards")
     joiner.add_argument(
-        "--out", type=Path, default=Path("gateproof-report"), metavar="DIR", help="the folder to write"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="the folder to write (default: gateproof-report, or gateproof-proof)",
     )
     add_format(joiner)
     add_sign_key(joiner)
@@ -167,15 +172,19 @@ def compare(arguments: argparse.Namespace) -> int:
 
 
 def join(arguments: argparse.Namespace) -> int:
-    """The exit code is that of the merged run."""
+    """The exit code is that of the merged run or proof."""
+    from gateproof.conformance.cli.merge_proofs import are_proofs, join_proofs  # noqa: PLC0415
     from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
     from gateproof.conformance.cli.resealing import key_for, refuse_altered, seals_before  # noqa: PLC0415
     from gateproof.reports import leaks  # noqa: PLC0415
-    from gateproof.reports.merge import CannotMerge, merge  # noqa: PLC0415
+    from gateproof.reports.merge import merge  # noqa: PLC0415
     from gateproof.reports.record import FILE, Unreadable  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
     from gateproof.reports.terminal import partial  # noqa: PLC0415
 
+    if are_proofs(arguments.folders):
+        return join_proofs(arguments)
+    out = arguments.out or Path("gateproof-report")
     try:
         for folder in arguments.folders:
             refuse_altered(folder)
@@ -183,12 +192,12 @@ def join(arguments: argparse.Namespace) -> int:
         before = seals_before(arguments.folders)
         parts = [(str(folder), _read(folder)[0]) for folder in arguments.folders]
         formats = formats_of(arguments.format)
-        refuse_foreign(arguments.out)
-        arguments.out.mkdir(parents=True, exist_ok=True)
-        merge(parts, arguments.out / FILE, scan=leaks.credential_kind)
-        result = _read(arguments.out)[1]
-        write_all(result, arguments.out, formats, key, before)
-    except (Unreadable, CannotMerge, KeyProblem, ValueError, OSError, Leak) as problem:
+        refuse_foreign(out)
+        out.mkdir(parents=True, exist_ok=True)
+        merge(parts, out / FILE, scan=leaks.credential_kind)
+        result = _read(out)[1]
+        write_all(result, out, formats, key, before)
+    except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
         return _wrong(problem)
     _say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     return result.verdict.exit_code

@@ -38,6 +38,11 @@ class Subject:
     decides: frozenset[str] = frozenset()
     operation: Literal["http", "mcp"] = "http"
 
+    @property
+    def combined(self) -> bool:
+        """True for a set of several variants."""
+        return "+" in self.name
+
     def program(self, role: str, runner: Sequence[str] = PYTHON_MODULE) -> tuple[str, ...]:
         """The command that starts it, without the arguments of the reference."""
         return (*runner, _KINDS[self.kind], role, self.name)

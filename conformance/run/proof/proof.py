@@ -22,6 +22,7 @@ from gateproof.conformance.suite.proven import SCHEMA as PROVEN
 from gateproof.conformance.suite.proven import proven
 
 SCHEMA = "gateproof/proof/1"
+FILE = "prove.json"
 # How many checks of the right rule are kept for a defect, for quick proofs.
 _KEPT = 2
 
@@ -43,7 +44,11 @@ class ProofBroke(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Proof:
-    """All finished trials of one role, and the checks that no defect made fail."""
+    """All finished trials of one role, and the checks that no defect made fail.
+
+    `selected` is true if only some defects and variants were asked for, and `shard` names a part of a proof.
+    Then checks for the other defects are not expected to fail.
+    """
 
     role: str
     effort: Effort
@@ -51,6 +56,13 @@ class Proof:
     trials: tuple[Trial, ...]
     complete: bool
     took_s: float
+    selected: bool = False
+    shard: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """True if the proof is about all checks of its role."""
+        return not self.selected and not self.shard
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -60,15 +72,15 @@ class Proof:
             seen |= proven(self.role).seen()
         return tuple(name for name in _judged_checks(self.role) if name not in seen)
 
-    def outcome(self, *, whole: bool) -> Outcome:
-        """A proof holds if no trial has a fault and, with `whole`, every check was seen to fail.
+    def outcome(self) -> Outcome:
+        """A proof holds if no trial has a fault and, where it is whole, every check was seen to fail.
 
         If the only faults are checks that could not decide, the proof is open.
         """
         faults = [fault for trial in self.trials if (fault := trial.fault())]
         if not self.complete:
             return Outcome.OPEN
-        if (whole and self.unseen) or any(not fault.startswith(UNDECIDED) for fault in faults):
+        if (self.whole and self.unseen) or any(not fault.startswith(UNDECIDED) for fault in faults):
             return Outcome.FAILS
         return Outcome.OPEN if faults else Outcome.HOLDS
 
@@ -96,6 +108,8 @@ class Proof:
             "sources": digests.of_the_suite(),
             "effort": self.effort.value,
             "seed": self.seed,
+            "selected": self.selected,
+            **({"shard": self.shard} if self.shard else {}),
             "complete": self.complete,
             "took_s": self.took_s,
             "figures": self.figures(),
@@ -143,7 +157,7 @@ class Proof:
             "variants": [
                 trial.subject.name
                 for trial in self.trials
-                if trial.subject.kind == "variant" and "+" not in trial.subject.name
+                if trial.subject.kind == "variant" and not trial.subject.combined
             ],
             "later": {},
         }

@@ -18,7 +18,7 @@ class NotTheSame(ValueError):
 
 
 def trials_of(
-    path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int
+    path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int, shard: str = ""
 ) -> tuple[list[Trial], float]:
     """The finished trials, and how long they took; raises NotTheSame.
 
@@ -29,6 +29,10 @@ def trials_of(
     except (OSError, ValueError):
         raise NotTheSame(f"there is no proof at {path} to continue: leave out --resume") from None
     wanted = {"role": role, "effort": effort.value, "seed": seed, "sources": digests.of_the_suite()}
+    if said.get("shard", "") != shard:
+        raise NotTheSame(
+            f"the proof at {path} is another shard: give the same --shard, or leave out --resume"
+        )
     for name, value in wanted.items():
         if said.get(name) != value:
             raise NotTheSame(f"the proof at {path} was made with another value of {name}: leave out --resume")

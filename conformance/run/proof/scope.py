@@ -51,7 +51,7 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
         return None
     if effort is Effort.QUICK:
         return _quick(subject, role, every, chance)
-    if subject.kind == "variant" and "+" not in subject.name:
+    if subject.kind == "variant" and not subject.combined:
         return None
     others = [chance.choice(checks) for checks in found.values()]
     return frozenset(_own(subject, role) | set(_one_case_each(others, chance)))

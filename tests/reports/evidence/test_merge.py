@@ -11,8 +11,9 @@ import pytest
 
 from gateproof.reports.evidence import LeakFound
 from gateproof.reports.header import Harness, Spec
-from gateproof.reports.merge import CannotMerge, merge
+from gateproof.reports.merge import merge
 from gateproof.reports.record import FILE, Record, read, result_of
+from gateproof.reports.shards import CannotMerge
 
 
 def shard(kit: Any, number: int, of: int = 2, **changes: Any) -> tuple[str, Record]:
@@ -116,7 +117,7 @@ def test_gap_overlap_and_doubles_are_refused(kit: Any, tmp_path: Path) -> None:
         joined(kit, tmp_path, shard(kit, 1), shard(kit, 2, planned=kit.plan()[:1]))
     with pytest.raises(CannotMerge, match="divided into 2 and 3 shards"):
         joined(kit, tmp_path, shard(kit, 1), shard(kit, 2, 3))
-    with pytest.raises(CannotMerge, match="is the record of a whole run, not of a shard"):
+    with pytest.raises(CannotMerge, match="is whole, not one of several shards"):
         joined(kit, tmp_path, shard(kit, 1), ("whole", read(kit.record("whole"))))
     with pytest.raises(CannotMerge, match="fewer than two"):
         joined(kit, tmp_path, shard(kit, 1))

@@ -40,7 +40,15 @@ def trial(
 
 
 def proof(*trials: Trial, complete: bool = True) -> Proof:
-    return Proof(role="gateway", effort=Effort.FULL, seed=1, trials=trials, complete=complete, took_s=1.0)
+    return Proof(
+        role="gateway",
+        effort=Effort.FULL,
+        seed=1,
+        trials=trials,
+        complete=complete,
+        took_s=1.0,
+        selected=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,7 +97,7 @@ def test_fault_of_a_trial(tried: Trial, fault: str) -> None:
     assert tried.fault() == fault
     open_ = fault.startswith(UNDECIDED)
     outcome = Outcome.OPEN if open_ else Outcome.FAILS if fault else Outcome.HOLDS
-    assert proof(tried).outcome(whole=False) is outcome
+    assert proof(tried).outcome() is outcome
 
 
 def test_check_that_no_defect_made_fail_is_named() -> None:
@@ -97,7 +105,9 @@ def test_check_that_no_defect_made_fail_is_named() -> None:
     seen = proof(trial("a", "REG-01", failed=["REG-01"], checks=one.ids()))
     assert f"REG-01/{one.name}" not in seen.unseen
     assert len(seen.unseen) == seen.figures()["checks"] - 1
-    assert seen.outcome(whole=True) is Outcome.FAILS
+    assert seen.outcome() is Outcome.HOLDS
+    assert replace(seen, selected=False).outcome() is Outcome.FAILS
+    assert replace(seen, selected=False, shard="1/2").outcome() is Outcome.HOLDS
 
 
 def test_variant_makes_no_check_seen() -> None:
@@ -108,12 +118,12 @@ def test_variant_makes_no_check_seen() -> None:
 
 def test_interrupted_proof_holds_nothing() -> None:
     good = trial("a", "REG-01", failed=["REG-01"])
-    assert proof(good, complete=False).outcome(whole=False) is Outcome.OPEN
+    assert proof(good, complete=False).outcome() is Outcome.OPEN
 
 
 def test_fault_weighs_more_than_a_race_that_did_not_overlap() -> None:
     vain, bad = trial("a", "REG-01", no_overlap=["REG-01/x"]), trial("v", kind="variant", failed=["REG-03"])
-    assert proof(vain, bad).outcome(whole=False) is Outcome.FAILS
+    assert proof(vain, bad).outcome() is Outcome.FAILS
     assert Outcome.OPEN == 3
 
 

@@ -1,0 +1,46 @@
+"""`gateproof merge` with the folders of a proof's shards."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.run.proof.joining import joined
+from gateproof.conformance.run.proof.proof import FILE
+from gateproof.reports.escaping import harmless
+from gateproof.reports.record import FILE as RECORD
+from gateproof.reports.shards import CannotMerge
+from gateproof.reports.terminal import screen
+
+_WRONG_USAGE = 2
+# Options for the outputs and the seal of a run; a proof has neither.
+_NOT_WITH = ("format", "sign_key", "key")
+
+
+def are_proofs(folders: Sequence[Path]) -> bool:
+    """True if one of the folders holds a proof and no run."""
+    return any((folder / FILE).is_file() and not (folder / RECORD).exists() for folder in folders)
+
+
+def join_proofs(arguments: argparse.Namespace) -> int:
+    """The exit code is that of the whole proof."""
+    from gateproof.conformance.cli.prove import keep, tell  # noqa: PLC0415
+
+    out = arguments.out or Path("gateproof-proof")
+    given = [f"--{name.replace('_', '-')}" for name in _NOT_WITH if getattr(arguments, name)]
+    try:
+        if given:
+            raise CannotMerge(f"{', '.join(given)}: proofs are merged without it")
+        proof = joined(arguments.folders)
+        with claimed(out):
+            keep(proof, out)
+    except (ValueError, OSError) as problem:
+        print(harmless(f"gateproof: {problem}"), file=sys.stderr)
+        return _WRONG_USAGE
+    shown = screen(no_color=False)
+    tell(shown, proof)
+    shown.say(f"proof: {out / FILE}")
+    return proof.outcome()

@@ -1,0 +1,94 @@
+"""The shards of a proof take similar time, and joined they are the proof that one machine makes."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateproof.conformance.cli import main
+from gateproof.conformance.run.drive.options import Shard
+from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
+from gateproof.conformance.run.proof.joining import joined
+from gateproof.conformance.run.proof.proof import FILE
+from gateproof.conformance.run.proof.shares import share
+from gateproof.conformance.suite.proven import proven
+from gateproof.reports.shards import CannotMerge
+
+QUICK = ["prove", "--quick", "--only", "exp-as-a-string", "--only", "keys-share-a-kid", "--workers", "1"]
+
+
+def without_times(folder: Path) -> dict[str, Any]:
+    said: dict[str, Any] = json.loads((folder / FILE).read_text())
+    del said["took_s"]
+    for trial in said["trials"]:
+        del trial["duration_s"]
+    return said
+
+
+def every(role: str) -> list[Subject]:
+    found = subjects(role)
+    return found + combinations([each for each in found if each.kind == "variant"], 20, 1)
+
+
+@pytest.mark.parametrize("role", ["gateway", "service", "agent"])
+@pytest.mark.parametrize("of", [2, 4, 7])
+def test_every_subject_is_in_one_shard(role: str, of: int) -> None:
+    found, known = every(role), proven(role).defects
+    parts = [share(found, Shard(k=number, n=of), known) for number in range(1, of + 1)]
+
+    assert sorted(each.name for part in parts for each in part) == sorted({each.name for each in found})
+    assert all(found.index(one) < found.index(next_) for part in parts for one, next_ in pairwise(part))
+
+
+@pytest.mark.parametrize("role", ["gateway", "service", "agent"])
+def test_shards_take_similar_time(role: str) -> None:
+    found, known = every(role), proven(role).defects
+    parts = [share(found, Shard(k=number, n=4), known) for number in range(1, 5)]
+    seconds = [sum(known[each.name].took_s for each in part if each.name in known) for part in parts]
+    variants = [sum(each.kind == "variant" for each in part) for part in parts]
+
+    assert max(seconds) <= 1.15 * sum(seconds) / len(seconds)
+    assert max(variants) - min(variants) <= 2
+
+
+def test_joined_shards_are_the_proof_of_one_machine(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, one, two, out = (tmp_path / name for name in ("whole", "one", "two", "out"))
+    assert main([*QUICK, "--out", str(whole)]) == 0
+    for number, folder in enumerate((one, two), 1):
+        assert main([*QUICK, "--out", str(folder), "--shard", f"{number}/2"]) == 0
+    assert len(without_times(one)["trials"]) == 1
+    capsys.readouterr()
+
+    assert main(["merge", str(two), str(one), "--out", str(out)]) == 0
+    assert "2 of 2 defects caught" in capsys.readouterr().out
+    assert without_times(out) == without_times(whole)
+
+    said = json.loads((two / FILE).read_text())
+    (two / FILE).write_text(json.dumps({**said, "trials": [{**said["trials"][0], "fault": "not caught"}]}))
+    assert main(["merge", str(two), str(one), "--out", str(out)]) == 1
+    (two / FILE).write_text(json.dumps({**said, "sources": "0" * 64}))
+    assert main(["merge", str(two), str(one), "--out", str(out)]) == 2
+    assert "another" in capsys.readouterr().err
+    (two / FILE).write_text(json.dumps({**said, "complete": False}))
+    with pytest.raises(CannotMerge, match="continue it with prove --resume"):
+        joined([one, two])
+    assert main(["merge", str(one), str(out)]) == 2
+    assert main(["merge", str(one), str(two), "--format", "html"]) == 2
+
+
+def test_shard_is_continued_by_its_own_name_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / FILE).write_text(json.dumps({"shard": "1/2", "trials": [], "took_s": 1.0}))
+
+    assert main([*QUICK, "--out", str(tmp_path), "--resume", "--shard", "2/2"]) == 2
+    assert "is another shard" in capsys.readouterr().err
+
+
+def test_part_of_a_proof_is_not_shipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--ship", "--shard", "1/2", "--out", str(tmp_path)]) == 2
+    assert "merge the shards" in capsys.readouterr().err
