@@ -9,6 +9,9 @@ from pathlib import Path
 
 from gateproof.conformance.cli.folder import claimed
 from gateproof.conformance.run.proof.joining import joined
+from gateproof.conformance.run.proof.mutation import joining as of_mutants
+from gateproof.conformance.run.proof.mutation.mutant_proof import FILE as MUTANTS
+from gateproof.conformance.run.proof.mutation.mutant_proof import keep
 from gateproof.conformance.run.proof.proof import FILE
 from gateproof.reports.escaping import harmless
 from gateproof.reports.record import FILE as RECORD
@@ -21,26 +24,35 @@ _NOT_WITH = ("format", "sign_key", "key")
 
 
 def are_proofs(folders: Sequence[Path]) -> bool:
-    """True if one of the folders holds a proof and no run."""
-    return any((folder / FILE).is_file() and not (folder / RECORD).exists() for folder in folders)
+    """True if one of the folders holds a proof, by defects or mutants, and no run."""
+    return _any_has(FILE, folders) or _any_has(MUTANTS, folders)
 
 
 def join_proofs(arguments: argparse.Namespace) -> int:
     """The exit code is that of the whole proof."""
-    from gateproof.conformance.cli.prove import keep, tell  # noqa: PLC0415
+    from gateproof.conformance.cli import prove, prove_mutants  # noqa: PLC0415
 
     out = arguments.out or Path("gateproof-proof")
     given = [f"--{name.replace('_', '-')}" for name in _NOT_WITH if getattr(arguments, name)]
+    shown = screen(no_color=False)
     try:
         if given:
             raise CannotMerge(f"{', '.join(given)}: proofs are merged without it")
+        if not _any_has(FILE, arguments.folders):
+            document = of_mutants.joined(arguments.folders)
+            with claimed(out):
+                keep(document, out / MUTANTS)
+            return prove_mutants.tell(shown, document["figures"], out / MUTANTS)
         proof = joined(arguments.folders)
         with claimed(out):
-            keep(proof, out)
+            prove.keep(proof, out)
     except (ValueError, OSError) as problem:
         print(harmless(f"gateproof: {problem}"), file=sys.stderr)
         return _WRONG_USAGE
-    shown = screen(no_color=False)
-    tell(shown, proof)
+    prove.tell(shown, proof)
     shown.say(f"proof: {out / FILE}")
     return proof.outcome()
+
+
+def _any_has(file: str, folders: Sequence[Path]) -> bool:
+    return any((folder / file).is_file() and not (folder / RECORD).exists() for folder in folders)

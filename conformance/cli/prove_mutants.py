@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gateproof.conformance.cli.folder import claimed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from gateproof.conformance.run.proof.mutation.mutants import Judged, Mutant
-    from gateproof.conformance.run.proof.mutation.trials import MutantTrial
+    from gateproof.conformance.run.proof.mutation.mutant_proof import MutantProof
     from gateproof.reports.terminal import Screen
 
-SCHEMA = "gateproof/mutants/1"
-FILE = "mutants.json"
 HOLDS, FAILS, WRONG_USAGE, COULD_NOT = 0, 1, 2, 3
 # Options of a proof with the shipped defects.
-_NOT_WITH = ("only", "new", "quick", "every_case", "ship", "resume", "combinations")
+_NOT_WITH = ("only", "new", "quick", "every_case", "ship", "combinations")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +34,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def handle(arguments: argparse.Namespace) -> int:
     """Exit codes: 0 all caught or judged, 1 others survived, 2 wrong usage, 3 interrupted or not possible."""
-    from gateproof.conformance.run.proof.mutation.mutants import (  # noqa: PLC0415 - these load pytest and HTTP
+    from gateproof.conformance.run.proof.mutation.mutant_proof import FILE, MutantProof  # noqa: PLC0415 - loads pytest
+    from gateproof.conformance.run.proof.mutation.mutants import (  # noqa: PLC0415
         NoMutants,
         drawn,
         judged,
@@ -59,7 +54,25 @@ def handle(arguments: argparse.Namespace) -> int:
                 gone = "; ".join(f"{entry.file} {entry.function}" for entry in old)
                 print(f"gateproof: judged survivors that are no mutants any more: {gone}", file=sys.stderr)
                 return FAILS
-            return _tried(arguments, drawn(found, arguments.sample, arguments.seed), len(found), known)
+            chosen = drawn(found, arguments.sample, arguments.seed)
+            if arguments.shard is not None:
+                chosen = [mutant for place, mutant in enumerate(chosen) if arguments.shard.holds(place)]
+            shard = {} if arguments.shard is None else {"shard": str(arguments.shard)}
+            proof = MutantProof(
+                arguments.out / FILE,
+                made_with={
+                    "role": arguments.role,
+                    "seed": arguments.seed,
+                    "sample": arguments.sample,
+                    **shard,
+                },
+                of=len(found),
+                chosen=chosen,
+                known=known,
+            )
+            if arguments.resume:
+                proof.continue_from_file()
+            return _tried(proof, arguments)
     except ValueError as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
@@ -68,7 +81,7 @@ def handle(arguments: argparse.Namespace) -> int:
         return COULD_NOT
 
 
-def _tried(arguments: argparse.Namespace, chosen: Sequence[Mutant], of: int, known: Sequence[Judged]) -> int:
+def _tried(proof: MutantProof, arguments: argparse.Namespace) -> int:
     from gateproof.conformance.run.drive.signals import terminated_as_interrupted  # noqa: PLC0415 - loads with a proof
     from gateproof.conformance.run.proof.mutation.trials import attempt_mutant  # noqa: PLC0415
     from gateproof.conformance.run.proof.workers import in_workers  # noqa: PLC0415
@@ -76,79 +89,47 @@ def _tried(arguments: argparse.Namespace, chosen: Sequence[Mutant], of: int, kno
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
 
     shown = screen(no_color=arguments.no_color)
-    counting = Counting(shown, len(chosen), "mutants")
-    trials: list[MutantTrial] = []
-    begun = time.monotonic()
-
-    def ended(trial: MutantTrial) -> None:
-        trials.append(trial)
-        survived = not trial.caught_by and not _judgement(trial, known)
-        counting.add(trial.mutant.name, failed=survived)
-        if survived:
-            counting.end()
-            shown.say("\n    ".join([f"survived: {trial.mutant.name}", *trial.mutant.change]))
-
+    left = proof.left
+    counting = Counting(shown, len(left), "mutants")
     workers = arguments.workers or workers_of_a_proof(arguments.role)
-    calls = [(mutant, arguments.role, arguments.seed) for mutant in chosen]
-    stopped = False
+    calls = [(mutant, arguments.role, arguments.seed) for mutant in left]
+    stopped = ""
     try:
         with (
             terminated_as_interrupted(),
             closing(in_workers(attempt_mutant, calls, workers=workers)) as working,
         ):
-            for _, done in working:
-                ended(done.result())
+            for place, done in working:
+                try:
+                    trial = done.result()
+                except Exception as broken:  # noqa: BLE001 - the other trials are worth keeping
+                    stopped = f"the trial of {left[place].name} broke: {type(broken).__name__}: {broken}"
+                    break
+                proof.add(trial)
+                counting.add(trial.mutant.name, failed=proof.survived(trial))
+                if proof.survived(trial):
+                    counting.end()
+                    shown.say("\n    ".join([f"survived: {trial.mutant.name}", *trial.mutant.change]))
     except KeyboardInterrupt:
-        stopped = True
+        stopped = "interrupted"
     counting.end()
-    document = _document(arguments, trials, of, known, round(time.monotonic() - begun, 1))
-    path: Path = arguments.out / FILE
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    return _said(shown, document["figures"], path, stopped=stopped)
+    document = proof.keep()
+    code = tell(shown, document["figures"], proof.path)
+    if stopped:
+        shown.say(f"{stopped}; --resume continues with the others")
+        return COULD_NOT
+    return code
 
 
-def _document(
-    arguments: argparse.Namespace,
-    trials: Sequence[MutantTrial],
-    of: int,
-    known: Sequence[Judged],
-    took_s: float,
-) -> dict[str, Any]:
-    became = [trial.caught_by or _judgement(trial, known) or "survived" for trial in trials]
-    apart = {"equivalent", "legal", "survived", "no verdict"}
-    counts = Counter(each if each in apart else "caught" for each in became)
-    return {
-        "schema": SCHEMA,
-        "role": arguments.role,
-        "seed": arguments.seed,
-        "took_s": took_s,
-        "figures": {
-            "mutants": of,
-            "tried": len(trials),
-            **{name: counts[name] for name in ("caught", "equivalent", "legal", "survived")},
-            # They could not be put to the test: no rule has caught them.
-            "no_verdict": counts["no verdict"],
-        },
-        "trials": [trial.as_json() | {"judged": _judgement(trial, known)} for trial in trials],
-    }
-
-
-def _judgement(trial: MutantTrial, known: Sequence[Judged]) -> str:
-    found = (entry.kind for entry in known if not trial.caught_by and entry.is_of(trial.mutant))
-    return next(found, "")
-
-
-def _said(shown: Screen, figures: dict[str, int], path: Path, *, stopped: bool) -> int:
+def tell(shown: Screen, found: Mapping[str, int], path: Path) -> int:
+    """Prints the figures; returns the exit code that they stand for."""
     shown.say(
-        f"{figures['tried']} of {figures['mutants']} mutants tried: {figures['caught']} caught, "
-        f"{figures['equivalent']} equivalent, {figures['legal']} legal, {figures['survived']} survived, "
-        f"{figures['no_verdict']} without a verdict"
+        f"{found['tried']} of {found['mutants']} mutants tried: {found['caught']} caught, "
+        f"{found['equivalent']} equivalent, {found['legal']} legal, {found['survived']} survived, "
+        f"{found['no_verdict']} without a verdict"
     )
     shown.say(f"mutants: {path}")
-    if stopped:
-        shown.say("interrupted: the other mutants were not tried")
-        return COULD_NOT
-    return FAILS if figures["survived"] else HOLDS
+    return FAILS if found["survived"] else HOLDS
 
 
 def _number(text: str) -> int:

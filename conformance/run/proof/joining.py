@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,49 +11,28 @@ from gateproof.conformance.run.proof.implementations import Subject, combination
 from gateproof.conformance.run.proof.proof import FILE, SCHEMA, Proof
 from gateproof.conformance.run.proof.runs import Trial
 from gateproof.conformance.run.proof.scope import Effort
-from gateproof.reports.shards import CannotMerge, in_order
+from gateproof.conformance.run.proof.shard_files import shards_in
+from gateproof.reports.shards import CannotMerge
 
 _ALIKE = ("role", "effort", "seed", "selected", "harness", "catalogue_digest", "sources")
 
 
 def joined(folders: Sequence[Path]) -> Proof:
     """The proof of which these folders hold one shard each; raises CannotMerge."""
-    read = [(str(folder), _read(folder)) for folder in folders]
-    first_name, first = read[0]
-    for name, part in read:
-        for what in _ALIKE:
-            if part[what] != first[what]:
-                raise CannotMerge(f"{name}: has another {what} than {first_name}")
-        if part["sources"] != digests.of_the_suite():
-            raise CannotMerge(f"{name}: was made by another version of the suite than this one")
-    ordered = in_order([(name, part.get("shard", ""), part) for name, part in read])
-    if unfinished := next((name for name, part in ordered if not part["complete"]), None):
-        raise CannotMerge(f"{unfinished}: is not complete: continue it with prove --resume")
+    parts = shards_in(folders, FILE, SCHEMA, _ALIKE)
+    first = parts[0]
+    if first["sources"] != digests.of_the_suite():
+        raise CannotMerge(f"{folders[0]}: was made by another version of the suite than this one")
     return Proof(
         role=first["role"],
         effort=Effort(first["effort"]),
         seed=first["seed"],
-        trials=_trials([part for _, part in ordered]),
+        trials=_trials(parts),
         complete=True,
         # Shards run in parallel, so the duration is that of the longest.
-        took_s=max(part["took_s"] for _, part in ordered),
+        took_s=max(part["took_s"] for part in parts),
         selected=first["selected"],
     )
-
-
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / FILE
-    try:
-        said = json.loads(path.read_bytes())
-    except OSError as error:
-        raise CannotMerge(f"{path}: {error.strerror}") from None
-    except ValueError:
-        said = None
-    if not isinstance(said, dict) or said.get("schema") != SCHEMA:
-        raise CannotMerge(f"{path}: is no {SCHEMA}")
-    if missing := [name for name in (*_ALIKE, "complete", "took_s", "trials") if name not in said]:
-        raise CannotMerge(f"{path}: has no {missing[0]}")
-    return said
 
 
 def _trials(parts: Sequence[Mapping[str, Any]]) -> tuple[Trial, ...]:

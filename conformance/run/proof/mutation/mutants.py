@@ -54,6 +54,11 @@ class Mutant:
         return f"{self.file}:{self.line} {self.function} {self.operator}"
 
     @property
+    def key(self) -> tuple[str, int, str, tuple[str, ...]]:
+        """What tells it from every other mutant of the same source."""
+        return self.file, self.line, self.operator, self.change
+
+    @property
     def module(self) -> str:
         return "gateproof." + self.file.removesuffix(".py").replace("/", ".")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,6 +47,14 @@ class MutantTrial:
             "caught_by": self.caught_by,
             "took_s": self.took_s,
         }
+
+
+def read_again(said: Mapping[str, Any], mutants: Mapping[tuple[Any, ...], Mutant]) -> MutantTrial | None:
+    """The trial of a stored entry; None if its mutant is not one of these."""
+    key = (said["file"], said["line"], said["operator"], tuple(said["change"]))
+    if key not in mutants:
+        return None
+    return MutantTrial(mutant=mutants[key], caught_by=said["caught_by"], took_s=said["took_s"])
 
 
 def attempt_mutant(mutant: Mutant, role: str, seed: int) -> MutantTrial:

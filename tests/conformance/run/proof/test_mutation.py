@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gateproof.conformance.cli import main, prove_mutants
+from gateproof.conformance.cli import main
+from gateproof.conformance.run.proof.mutation.mutant_proof import FILE, MutantProof
 from gateproof.conformance.run.proof.mutation.mutants import (
     Judged,
     Mutant,
@@ -18,6 +20,7 @@ from gateproof.conformance.run.proof.mutation.mutants import (
     mutants,
     stale,
 )
+from gateproof.conformance.run.proof.mutation.trials import MutantTrial
 
 ONE = Mutant(
     file="reference/agent/state.py",
@@ -63,6 +66,27 @@ def test_options_of_the_other_proof_are_refused(
     assert told in capsys.readouterr().err
 
 
+def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
+    def proof(**made_with: Any) -> MutantProof:
+        chosen, path = [ONE, replace(ONE, line=9)], tmp_path / FILE
+        return MutantProof(path, made_with={"seed": 1, **made_with}, of=2, chosen=chosen, known=[ENTRY])
+
+    begun = proof()
+    begun.trials.append(MutantTrial(mutant=ONE, caught_by="", took_s=1.0))
+    assert begun.keep()["figures"]["legal"] == 1
+    again = proof()
+    assert again.left == [ONE, replace(ONE, line=9)]
+    again.continue_from_file()
+    assert again.left == [replace(ONE, line=9)]
+    with pytest.raises(ValueError, match="another value of seed"):
+        proof(seed=2).continue_from_file()
+    with pytest.raises(ValueError, match="another value of shard"):
+        proof(shard="1/2").continue_from_file()
+    (tmp_path / FILE).unlink()
+    with pytest.raises(ValueError, match="leave out --resume"):
+        proof().continue_from_file()
+
+
 @pytest.mark.needs("mutants")
 @pytest.mark.parametrize("role", ["gateway", "service", "agent"])
 def test_every_judged_survivor_is_a_mutant_of_today(role: str) -> None:
@@ -86,7 +110,7 @@ def test_mutant_is_caught_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     assert main(["prove", "agent", "--mutants", "--out", str(tmp_path / "out"), "--no-color"]) == 0
 
-    document = json.loads((tmp_path / "out" / prove_mutants.FILE).read_text())
+    document = json.loads((tmp_path / "out" / FILE).read_text())
     assert document["figures"] | {"mutants": 1} == {
         "mutants": 1,
         "tried": 1,

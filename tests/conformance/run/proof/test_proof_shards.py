@@ -76,7 +76,7 @@ def test_joined_shards_are_the_proof_of_one_machine(
     assert main(["merge", str(two), str(one), "--out", str(out)]) == 2
     assert "another" in capsys.readouterr().err
     (two / FILE).write_text(json.dumps({**said, "complete": False}))
-    with pytest.raises(CannotMerge, match="continue it with prove --resume"):
+    with pytest.raises(CannotMerge, match="continue it with --resume"):
         joined([one, two])
     assert main(["merge", str(one), str(out)]) == 2
     assert main(["merge", str(one), str(two), "--format", "html"]) == 2
@@ -92,3 +92,29 @@ def test_shard_is_continued_by_its_own_name_alone(tmp_path: Path, capsys: pytest
 def test_part_of_a_proof_is_not_shipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--ship", "--shard", "1/2", "--out", str(tmp_path)]) == 2
     assert "merge the shards" in capsys.readouterr().err
+
+
+def mutants_of(folder: Path, shard: str, *trials: dict[str, str], **other: Any) -> Path:
+    folder.mkdir()
+    made = {"schema": "gateproof/mutants/1", "role": "agent", "seed": 1, "sample": None, "sources": "0"}
+    said = {**made, "shard": shard, "complete": True, "took_s": 2.0, "figures": {"mutants": 9}}
+    (folder / "mutants.json").write_text(json.dumps({**said, "trials": trials, **other}))
+    return folder
+
+
+CAUGHT = {"caught_by": "AGENT-01/x", "judged": ""}
+
+
+def test_joined_mutants_are_counted_together(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = mutants_of(tmp_path / "one", "1/2", CAUGHT, {"caught_by": "", "judged": "legal"})
+    two = mutants_of(tmp_path / "two", "2/2", CAUGHT)
+    bad = mutants_of(tmp_path / "bad", "2/2", {"caught_by": "", "judged": ""})
+    other = mutants_of(tmp_path / "other", "2/2", CAUGHT, seed=2)
+    out = tmp_path / "out"
+
+    assert main(["merge", str(two), str(one), "--out", str(out)]) == 0
+    assert "3 of 9 mutants tried: 2 caught, 0 equivalent, 1 legal, 0 survived" in capsys.readouterr().out
+    assert len(json.loads((out / "mutants.json").read_text())["trials"]) == 3
+    assert main(["merge", str(one), str(bad), "--out", str(out)]) == 1
+    assert main(["merge", str(one), str(other), "--out", str(out)]) == 2
+    assert "other: has another seed than" in capsys.readouterr().err
