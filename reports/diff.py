@@ -121,6 +121,8 @@ def _remarks(before: RunResult, after: RunResult) -> Iterable[str]:
         yield "the runs had different versions of the rules, which may be the cause of a change"
     if before.run["selection"] != after.run["selection"]:
         yield "the runs selected their rules differently"
+    if before.run.get("deviate") != after.run.get("deviate"):
+        yield "the gateway around the agent left the specification in different ways"
     said = {"faults", "examples"} & before.run.keys() & after.run.keys()
     if any(before.run[name] != after.run[name] for name in said):
         yield "one run left faults out, or generated more examples"

@@ -53,8 +53,8 @@ class Target:
 class Options:
     """The options of the run; `shard` is `K/N`, or empty.
 
-    ``faults``: whether faults were injected. ``examples``: the number of generated examples for a rule. Older
-    records have neither.
+    ``faults``: whether faults were injected. ``examples``: the number of generated examples for a rule.
+    ``deviate``: how the gateway around an agent left the specification. Older records have none of them.
     """
 
     profile: str
@@ -68,6 +68,7 @@ class Options:
     baseline: tuple[Entry, ...]
     faults: bool | None = None
     examples: int | None = None
+    deviate: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -71,6 +71,7 @@ def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
         ("baseline", first.baseline, second.baseline),
         ("setting of faults", first.faults, second.faults),
         ("budget of examples", first.examples, second.examples),
+        ("deviation", first.deviate, second.deviate),
     ]
 
 

@@ -66,6 +66,9 @@ def verdicts_of(header: Header, checks: Iterable[CheckResult], cut_short: str) -
         cut_short=cut_short,
         baseline_faults=faults,
     )
+    if options.deviate:
+        ways = " and ".join(f"--deviate {name}" for name in options.deviate)
+        verdict, reason = RunVerdict.NO_VERDICT, f"a diagnosis with {ways}, which decides nothing"
     return Verdicts(rules=rules, verdict=verdict, reason=reason)
 
 
@@ -117,6 +120,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
         "strict": options.strict,
         "certify": options.certify,
         **{name: value for name, value in tried.items() if value is not None},
+        **({"deviate": list(options.deviate)} if options.deviate else {}),
         "baseline": [asdict(entry) for entry in options.baseline],
         "clock_skew_s": header.clock_skew_s,
         "started": header.started,

@@ -60,6 +60,7 @@ def handle(given: argparse.Namespace) -> int:
     from gateproof.conformance.cli.outputs import refuse_foreign  # noqa: PLC0415
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
+    from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
@@ -74,6 +75,8 @@ def handle(given: argparse.Namespace) -> int:
                 )
             if arguments.one_origin and role == "gateway":
                 raise ValueError("--one-origin is for a service or an agent: a gateway has its own origins")
+            if arguments.deviate and role != "agent":
+                raise ValueError("--deviate is for an agent: the gateway that it meets is ours")
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
@@ -90,6 +93,8 @@ def handle(given: argparse.Namespace) -> int:
         asked = target or embedded_reference(role, arguments.operation or "http")
         if arguments.one_origin:
             asked = _with_one_origin(asked)
+        if not isinstance(asked, GatewayTarget | ServiceTarget):
+            asked = replace(asked, deviations=tuple(arguments.deviate))
         return _run(arguments, asked, selected, options, formats, key)
 
 
@@ -194,6 +199,8 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
     partial = [name for name in ("only", "skip", "shard") if getattr(arguments, name)]
     if arguments.certify and partial:
         raise ValueError(f"--certify needs the whole catalogue: leave out --{partial[0]}")
+    if arguments.certify and arguments.deviate:
+        raise ValueError("--certify needs a gateway that keeps the specification: leave out --deviate")
     selected = rules.select(rules.load().for_role(role), arguments.only, arguments.skip)
     if arguments.shard is not None:
         selected = tuple(rule for place, rule in enumerate(selected) if arguments.shard.holds(place))
@@ -250,6 +257,7 @@ def _options(
         database=(arguments.database or Path(DATABASE)).absolute() if campaign else None,
         strict=arguments.strict,
         certify=arguments.certify,
+        deviate=tuple(arguments.deviate),
         fail_fast=arguments.fail_fast,
         shuffle=arguments.shuffle,
         baseline=entries,

@@ -43,6 +43,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "database": None,
         "operation": None,
         "one_origin": False,
+        "deviate": [],
         "rate": None,
         "strict": False,
         "certify": False,
@@ -138,6 +139,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="API and core of the gateway around a service or agent share an origin",
     )
     parser.add_argument(
+        "--deviate",
+        action="append",
+        type=_deviation,
+        metavar="NAME",
+        help="a diagnosis, which decides nothing: the gateway around an agent leaves the specification in "
+        "this way; issuer-address, loopback-redirect, public-client or rfc8414-metadata (repeatable)",
+    )
+    parser.add_argument(
         "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
     )
     parser.add_argument("--strict", action=argparse.BooleanOptionalAction, help="rfc rules decide too")
@@ -166,7 +175,7 @@ def completed(given: argparse.Namespace) -> argparse.Namespace:
         of_file = {} if not (table := run_table(target)) else _read(table, target)
     found = argparse.Namespace(**{**DEFAULTS, **of_file, **vars(given)})
     # An empty text takes back a list of the file: --skip ''.
-    for name in ("only", "skip", "format"):
+    for name in ("only", "skip", "format", "deviate"):
         setattr(found, name, [each for each in getattr(found, name) if each])
     return found
 
@@ -185,6 +194,7 @@ def words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]
         said += ["--target", str(arguments.target)]
     said += ["--operation", arguments.operation] if arguments.operation else []
     said += ["--one-origin"] if arguments.one_origin else []
+    said += [word for name in arguments.deviate for word in ("--deviate", name)]
     said += ["--seed", str(seed)]
     said += [] if arguments.faults else ["--no-faults"]
     said += [] if arguments.intercept else ["--no-intercept"]
@@ -312,3 +322,15 @@ def _number(text: str, expected: str, least: int, most: int) -> int:
     if not text.isdecimal() or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
     return int(text)
+
+
+def _deviation(text: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - needed by a mistake only
+
+    from gateproof.fakes.gateway.deviations import DEVIATIONS  # noqa: PLC0415 - loads HTTP, for this option only
+
+    if text and text not in DEVIATIONS:
+        near = get_close_matches(text, DEVIATIONS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected one of {', '.join(DEVIATIONS)}{hint}")
+    return text

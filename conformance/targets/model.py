@@ -247,7 +247,8 @@ class ServiceTarget:
 class AgentTarget:
     """An agent under test; `file` is None for the embedded one.
 
-    With `one_origin`, API and core of the gateway that it meets share an origin.
+    With `one_origin`, API and core of the gateway that it meets share an origin. `deviations` are ways in
+    which that gateway leaves the specification.
     """
 
     role: Literal["agent"] = "agent"
@@ -259,6 +260,7 @@ class AgentTarget:
     open_ports: bool = False
     may_run_twice: bool = False
     one_origin: bool = False
+    deviations: tuple[str, ...] = ()
 
 
 Target = GatewayTarget | ServiceTarget | AgentTarget

@@ -1,7 +1,8 @@
 """The endpoints of a scripted gateway that agents use: registration, authorization, tokens.
 
-They accept every request that can be understood, and record it. The checks judge what an agent has to send;
-an agent with one mistake can then still be tested for everything else.
+They accept nearly every request that can be understood, and record it. The checks judge what an agent has to
+send; an agent with one mistake can then still be tested for everything else. A redirect URI that is not HTTPS
+is refused: no gateway would register such an agent.
 """
 
 from __future__ import annotations
@@ -102,6 +103,11 @@ class AgentEndpoints:
         self.redirects_pending = False
         # The next n exchanges are refused, and their codes are used up.
         self.refusals = 0
+        # Ways to leave the specification, see fakes/gateway/deviations.py.
+        self.issuer_is_the_address = False
+        self.takes_loopback_redirects = False
+        self.takes_public_clients = False
+        self.answers_at_rfc8414_paths = False
         # Unknown clients are accepted, as by an attacker who collects credentials.
         self.accepts_any_client = False
         # A refresh returns all tokens, and the old refresh token becomes invalid.
@@ -120,9 +126,13 @@ class AgentEndpoints:
     def base_routes(self) -> Routes:
         """The routes of the API host."""
         where = self.site
-        discovery = f"{_path(where.authorization_server)}/.well-known/openid-configuration"
+        server = _path(where.authorization_server)
+        discovery = [f"{server}/.well-known/openid-configuration"]
+        if self.answers_at_rfc8414_paths:
+            names = ("oauth-authorization-server", "openid-configuration")
+            discovery += [f"/.well-known/{name}{server}" for name in names]
         return {
-            ("GET", discovery): (Endpoint.DISCOVERY, lambda _: self.discovery()),
+            **{("GET", path): (Endpoint.DISCOVERY, lambda _: self.discovery()) for path in discovery},
             ("POST", _path(where.base_url) + where.registration_path): (Endpoint.REGISTRATION, self.register),
             # The specification gives this path, and not the name of the field that announces it.
             ("POST", _path(where.base_url) + REGISTRATION_PATH): (Endpoint.REGISTRATION, self.register),
@@ -178,7 +188,7 @@ class AgentEndpoints:
 
     @property
     def issuer(self) -> str:
-        return self.site.issuer
+        return self.site.authorization_server if self.issuer_is_the_address else self.site.issuer
 
     @property
     def _jwks_uri(self) -> str:
@@ -217,24 +227,36 @@ class AgentEndpoints:
         uris = record.get("redirect_uris") if isinstance(record, dict) else None
         if not isinstance(uris, list) or not uris or not all(isinstance(uri, str) for uri in uris):
             return Replied(status=400, document={"error": "invalid_redirect_uri"})
+        if refused := [uri for uri in uris if not self._takes(uri)]:
+            why = f"only HTTPS redirect URIs are registered: {refused[0]}"
+            return Replied(status=400, document={"error": "invalid_redirect_uri", "error_description": why})
+        public = self.takes_public_clients and record.get("token_endpoint_auth_method") == "none"
         client = AgentClient(
             client_id=_odd_value("agent:") if self.odd_values else f"agent_{secrets.token_hex(10)}",
-            secret=_odd_value(),
+            secret="" if public else _odd_value(),
             redirect_uris=tuple(uris),
             pending=self.holds,
         )
         self.clients[client.client_id] = client
         document = {
             "client_id": client.client_id,
-            "client_secret": client.secret,
-            "client_secret_expires_at": 0,
+            **({} if public else {"client_secret": client.secret, "client_secret_expires_at": 0}),
             "redirect_uris": list(uris),
-            "token_endpoint_auth_method": record.get("token_endpoint_auth_method", "client_secret_post"),
+            "token_endpoint_auth_method": "none" if public else "client_secret_post",
             "verification_method": "none",
         }
         if self.extra_members:
             document = {**record, "client_id_issued_at": int(time.time()), **document, **self.extra_members}
         return Replied(status=201, document=document)
+
+    def _takes(self, redirect_uri: str) -> bool:
+        try:
+            parts = urlsplit(redirect_uri)
+        except ValueError:
+            return False
+        on_this_machine = parts.hostname in {"127.0.0.1", "::1", "localhost"}
+        loopback = self.takes_loopback_redirects and parts.scheme == "http" and on_this_machine
+        return (parts.scheme == "https" and bool(parts.hostname)) or loopback
 
     def authorize(self, call: Call) -> Replied:
         """The page on which the user approves the agent, or an error page for an unknown agent."""
@@ -278,7 +300,7 @@ class AgentEndpoints:
         form = fields(call)
         self.verifiers += [form["code_verifier"]] if form.get("code_verifier") else []
         client = self._client(form.get("client_id", ""), form)
-        if client is None or not (self.accepts_any_client or form.get("client_secret") == client.secret):
+        if client is None or not (self.accepts_any_client or form.get("client_secret", "") == client.secret):
             return Replied(status=401, document={"error": "invalid_client"})
         match form.get("grant_type"):
             case "authorization_code":

@@ -17,6 +17,7 @@ from urllib.parse import unquote_plus
 
 from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.cooldown import Patience
+from gateproof.conformance.kit.agent.diagnosis import advice
 from gateproof.conformance.kit.agent.launch import Ended, Run, Stop, run_once
 from gateproof.conformance.kit.agent.logs import Logbook
 from gateproof.conformance.kit.agent.visits import Deliver, Visits, honest
@@ -211,7 +212,11 @@ def end_tokens(world: AgentWorld) -> None:
 def works(run: Run) -> Run:
     """Requires that the run succeeds: without that, something that did not happen proves nothing."""
     require.that(
-        run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
+        run.done,
+        run.what,
+        expected="exit code 0 and the orders read",
+        got=f"{run.said()}{advice(run)}",
+        exchange=run.last(),
     )
     return run
 
@@ -245,7 +250,11 @@ def carried_out(run: Run) -> None:
     if run.undeliverable_host is not None:
         works(run)
     expect.that(
-        run.done, run.what, expected="exit code 0 and the orders read", got=run.said(), exchange=run.last()
+        run.done,
+        run.what,
+        expected="exit code 0 and the orders read",
+        got=f"{run.said()}{advice(run)}",
+        exchange=run.last(),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import Place, origin
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.application import Routes, application
+from gateproof.fakes.gateway.deviations import deviate
 from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.keys import SigningKey, new_key
 from gateproof.fakes.gateway.running import Loop
@@ -107,7 +108,8 @@ class AgentWorld:
     """All parties around one install of an agent.
 
     `metadata_apart` puts the resource metadata on a separate host; `wrong` maps parties to certificate
-    defects. With `one_origin`, a gateway's API and core share an origin.
+    defects. With `one_origin`, a gateway's API and core share an origin. `deviations` are ways in which the
+    gateways leave the specification.
     """
 
     def __init__(
@@ -118,8 +120,10 @@ class AgentWorld:
         metadata_apart: bool = False,
         wrong: Mapping[str, str] | None = None,
         one_origin: bool = False,
+        deviations: Sequence[str] = (),
     ) -> None:
         self._loop = loop
+        self._deviations = deviations
         # Parties at the origin of another one.
         self.at_origin_of = {CORE: GATEWAY, SECOND_CORE: SECOND} if one_origin else {}
         self._certificates = certificates
@@ -131,14 +135,14 @@ class AgentWorld:
             self._open(name)
         self.mark = secrets.token_hex(8)
         site = odd_site(self.url(GATEWAY), self.url(CORE))
-        self.desk = _desk(site, GATEWAY)
+        self.desk = self._desk(site, GATEWAY)
         self.service = OrdersService(
             self.url(SERVICE),
             servers=[site.authorization_server],
             scopes=SCOPES,
             accepts=lambda token: any(desk.accepts(token) for desk in self.named),
         )
-        self.thief = _desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
+        self.thief = self._desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
         # The gateways that the service names; the thief is not one of them.
         self.named: list[AgentEndpoints] = [self.desk]
         self.thief.accepts_any_client = True
@@ -160,7 +164,7 @@ class AgentWorld:
         for name in (SECOND, SECOND_CORE):
             self._open(name)
         site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
-        desk = _desk(site, SECOND)
+        desk = self._desk(site, SECOND)
         self._serve(SECOND, desk.script, desk.base_journal, desk.base_routes())
         self._serve(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
         self.named.append(desk)
@@ -264,14 +268,15 @@ class AgentWorld:
         door.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener
 
+    def _desk(self, site: Site, party: str) -> AgentEndpoints:
+        keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
+        desk = AgentEndpoints(site, indicator=INDICATOR, scopes=SCOPES, **keys)
+        deviate(desk, self._deviations)
+        return desk
+
     def _tls(self, kind: str) -> ssl.SSLContext:
         certificate, key = self._certificates.files[kind]
         return server_tls(certificate, key)
-
-
-def _desk(site: Site, party: str) -> AgentEndpoints:
-    keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
-    return AgentEndpoints(site, indicator=INDICATOR, scopes=SCOPES, **keys)
 
 
 @cache

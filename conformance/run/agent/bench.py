@@ -160,6 +160,7 @@ class AgentBench(Bench):
             metadata_apart=metadata_apart,
             wrong=wrong,
             one_origin=context.target.one_origin,
+            deviations=context.target.deviations,
         )
         stack.callback(world.close)
         install = Install(

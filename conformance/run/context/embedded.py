@@ -55,6 +55,8 @@ class Embedded:
     operation: Literal["http", "mcp"] = "http"
     # Whether API and core of the gateway around a service or agent share an origin.
     one_origin: bool = False
+    # The ways in which the gateway around an agent leaves the specification.
+    deviations: tuple[str, ...] = ()
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
     # A run drives the control alone, and starts without pages that nobody sees.
@@ -146,4 +148,5 @@ def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
         launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
         logs=Logs(),
         one_origin=embedded.one_origin,
+        deviations=embedded.deviations,
     )

@@ -38,6 +38,8 @@ class RunOptions:
     profile: str = "ci"
     strict: bool = False
     certify: bool = False
+    # The ways in which the gateway around an agent leaves the specification.
+    deviate: tuple[str, ...] = ()
     fail_fast: bool = False
     shuffle: bool = False
     baseline: tuple[Entry, ...] = ()

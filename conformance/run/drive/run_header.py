@@ -77,6 +77,7 @@ def header_of(
             baseline=options.baseline,
             faults=options.faults,
             examples=options.examples,
+            deviate=options.deviate,
         ),
         clock_skew_s=_skew(prepared),
         run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),

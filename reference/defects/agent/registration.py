@@ -50,10 +50,11 @@ def with_scopes(settings: Settings) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "http-redirect-uri (AGENT-02): An http address is registered, too.", registration_record=with_http
+        "http-redirect-uri (AGENT-02 AGENT-01): An http address is registered, too.",
+        registration_record=with_http,
     ),
     defect(
-        "own-scheme-redirect-uri (AGENT-02): An address with a scheme of its own is registered, too.",
+        "own-scheme-redirect-uri (AGENT-02 AGENT-01): An address of an own scheme is registered, too.",
         registration_record=with_scheme_of_its_own,
     ),
     defect(

@@ -12,6 +12,7 @@ import pytest
 
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.application import asks_for_gzip
+from gateproof.fakes.gateway.deviations import DEVIATIONS, deviate
 from gateproof.fakes.gateway.gateway import Replied
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.keys import new_key
@@ -310,3 +311,66 @@ def test_every_document_may_have_more_in_it(desk: AgentEndpoints) -> None:
 def test_gzip_is_for_whoever_names_it(said: str | None, asks: bool) -> None:
     headers = (("accept-encoding", said),) if said is not None else ()
     assert asks_for_gzip(call(headers=headers)) is asks
+
+
+REGISTERED_BY_NOBODY = [
+    "http://127.0.0.1:9/callback",
+    "http://localhost/x",
+    "orders-agent://callback",
+    "https:/[",
+]
+
+
+@pytest.mark.parametrize("uri", REGISTERED_BY_NOBODY)
+def test_redirect_uri_that_is_not_https_is_refused(desk: AgentEndpoints, uri: str) -> None:
+    answer = desk.register(call(json.dumps({"redirect_uris": [CALLBACK, uri]}).encode()))
+    assert (answer.status, answer.document["error"]) == (400, "invalid_redirect_uri")
+    assert not desk.clients
+
+
+def test_client_without_a_secret_is_given_one(desk: AgentEndpoints) -> None:
+    record = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
+    document = desk.register(call(json.dumps(record).encode())).document
+    assert document["client_secret"]
+    assert document["token_endpoint_auth_method"] == "client_secret_post"
+
+
+def test_each_deviation_changes_one_thing(desk: AgentEndpoints) -> None:
+    server = urlsplit(desk.site.authorization_server).path
+    before = desk.discovery().document
+    assert before["issuer"] == desk.site.issuer != desk.site.authorization_server
+
+    deviate(desk, ["issuer-address"])
+    assert desk.discovery().document == {**before, "issuer": desk.site.authorization_server}
+
+    at_rfc8414 = ("GET", f"/.well-known/oauth-authorization-server{server}")
+    assert at_rfc8414 not in desk.base_routes()
+    deviate(desk, ["rfc8414-metadata"])
+    assert desk.base_routes()[at_rfc8414][0] is Endpoint.DISCOVERY
+
+    deviate(desk, ["loopback-redirect"])
+    taken = [
+        uri
+        for uri in REGISTERED_BY_NOBODY
+        if desk.register(call(json.dumps({"redirect_uris": [uri]}).encode())).status == 201
+    ]
+    assert taken == REGISTERED_BY_NOBODY[:2]
+
+    deviate(desk, ["public-client"])
+    record = {"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none"}
+    document = desk.register(call(json.dumps(record).encode())).document
+    assert "client_secret" not in document
+    code = code_of(consented(desk, document["client_id"]))
+    exchange = {"grant_type": "authorization_code", "code": code, "client_id": document["client_id"]}
+    assert desk.token(form(**exchange)).status == 200
+
+
+def test_deviations_are_all_known() -> None:
+    for name in DEVIATIONS:
+        site = odd_site("https://127.0.0.1:1", "https://127.0.0.1:2")
+        desk = AgentEndpoints(
+            site, indicator="x", scopes=(), key=new_key("ES256"), identity_key=new_key("ES256")
+        )
+        before = dict(vars(desk))
+        deviate(desk, [name])
+        assert [key for key, value in vars(desk).items() if before[key] != value] != []
