@@ -6,7 +6,7 @@ SHELL := /bin/sh
 
 ARGS ?=
 # A good part of a test's time is waiting.
-WORKERS ?= $$(( 2 * $$(getconf _NPROCESSORS_ONLN) ))
+WORKERS ?= $$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
 BENCH ?= cold_start
 AGENTS := tests/interop/mcp_agents
 PY := .venv/bin/python
@@ -72,6 +72,7 @@ odd-targets: ## every rule on targets that are reached oddly, dead, or work half
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
+		tests/conformance/run/test_reference_world.py \
 		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
 
 intercept: ## the intercepting proxy's own environment, .venv-intercept

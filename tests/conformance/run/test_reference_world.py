@@ -35,6 +35,8 @@ SOME = tuple(
     )
     for part in ("--only", glob)
 )
+# `make run` asks every rule; `make odd-targets` does so in another order.
+ASKED = () if "GATEPROOF_WHOLE" in os.environ else SOME
 FEW = ("--only", "DISC-*", "--only", "REG-0*", "--only", "CODE-01", "--only", "REDEEM-01")
 # A case that the reference's own legal choice, or this machine's TLS library, leaves out.
 NOT_HERE = {"not-testable"}
@@ -86,7 +88,7 @@ def served() -> Iterator[dict[str, Any]]:
 
 
 def test_embedded_reference_is_conformant(tmp_path: Path) -> None:
-    code, report = run(tmp_path, "--seed", "7", "--workers", "2", "--shuffle", "--examples", "5")
+    code, report = run(tmp_path, "--seed", "7", "--workers", "2", "--shuffle", "--examples", "5", *ASKED)
     assert (code, report["verdict"]) == (0, "conformant")
     assert set(verdicts(report).values()) <= {"passed", "observed"} | NOT_HERE
 
