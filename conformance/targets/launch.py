@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import secrets
 import signal
 import subprocess
 import time
@@ -11,6 +12,8 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
+from gateproof.conformance.targets.guardian import guardian
+from gateproof.conformance.targets.guardian_process import kill_marked
 from gateproof.conformance.targets.output import Output
 from gateproof.conformance.targets.processes import exit_text, group_lives, signal_group, why_not_started
 from gateproof.conformance.targets.readiness import accepts_connections, answers
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 _GRACE_S = 5.0
 _POLL_S = 0.02
+# Tells the processes of one launch from all others.
+_MARK = "GATEPROOF_LAUNCH"
 _running: weakref.WeakSet[Running] = weakref.WeakSet()
 
 
@@ -39,11 +44,14 @@ class LaunchFailed(Exception):
 class Running:
     """A started target; leaving the context stops its whole process group."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: Output) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], output: Output, mark: str) -> None:
         self._process = process
         self._output = output
+        # A variable in the environment of all its processes.
+        self._mark = mark
         self._group_is_owned = True
         _running.add(self)
+        guardian().watch(process.pid, mark)
 
     def __enter__(self) -> Self:
         return self
@@ -137,11 +145,16 @@ class Running:
         return not alive
 
     def _kill(self) -> None:
-        """Kills the remaining processes, once only: later, the number may belong to another group."""
+        """Kills the remaining processes, once only: later, the number may belong to another group.
+
+        A process that left the group is known by its environment.
+        """
         if not self._group_is_owned:
             return
         signal_group(self.pid, signal.SIGKILL)
+        kill_marked(self._mark.encode())
         self._group_is_owned = False
+        guardian().forget(self.pid)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         if self._process.stdin is not None:
@@ -188,12 +201,12 @@ def launch(
 
 
 def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
-    output = Output(output_file)
+    output, mark = Output(output_file), secrets.token_hex(8)
     try:
         process = subprocess.Popen(
             spec.command,
             cwd=spec.cwd,
-            env=env,
+            env={**env, _MARK: mark},
             # A pipe that stays open: a target that watches its stdin ends with the harness.
             stdin=subprocess.PIPE,
             stdout=output.pipe,
@@ -206,7 +219,7 @@ def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
         ) from None
     finally:
         output.start()
-    return Running(process, output)
+    return Running(process, output, f"{_MARK}={mark}")
 
 
 def _wait(running: Running, spec: Launch, ready: Callable[[], bool], where: str) -> None:

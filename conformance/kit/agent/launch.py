@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -31,8 +29,6 @@ _SHUTDOWN_S = 7.0
 _OF_SIGNALS = {
     code for number in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL) for code in (-number, 128 + number)
 }
-_MARK = "GATEPROOF_STATE_DIR"
-_PROCESSES = Path("/proc")
 # Rule AGENT-15 allows three authorizations and fails ten; an agent that makes ten is stopped.
 MOST_AUTHORIZATIONS = 10
 # So many requests are unbounded as well, even if they change nothing.
@@ -200,7 +196,6 @@ def run_once(
         visits.close()
         # An agent that ignored the request to end is not asked a second time.
         running.clear_away() if killed or running.exit_code() is not None else running.stop()
-        _sweep(told[_MARK])
     return Run(
         what=what,
         ended=ended,
@@ -265,16 +260,3 @@ def _too_much(world: AgentWorld, before: int, visits: Visits) -> bool:
     grants = sum(each.call.endpoint is Endpoint.TOKEN for each in heard)
     registrations = sum(each.call.endpoint is Endpoint.REGISTRATION for each in heard)
     return max(grants, registrations) >= MOST_AUTHORIZATIONS or len(heard) >= MOST_CALLS
-
-
-def _sweep(state_dir: str) -> None:
-    """Kills processes that left the agent's process group; their environment identifies them.
-
-    Works only where /proc exists.
-    """
-    wanted = f"{_MARK}={state_dir}".encode()
-    for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
-        if entry.name.isdecimal() and int(entry.name) != os.getpid():
-            with suppress(OSError):
-                if wanted in (entry / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(entry.name), signal.SIGKILL)

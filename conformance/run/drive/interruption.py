@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateproof.conformance.run.drive.signals import not_ignored, remember
+from gateproof.conformance.run.drive.signals import is_postponed, not_ignored, remember
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -72,8 +72,8 @@ class Interruption:
 
 
 def _interrupt(frame: FrameType | None) -> None:
-    """Raises KeyboardInterrupt now, or retries soon if the exception would be swallowed here."""
-    if _is_swallowing(frame):
+    """Raises KeyboardInterrupt now, or retries soon if it would be swallowed here or is postponed."""
+    if is_postponed() or _is_swallowing(frame):
         signal.setitimer(signal.ITIMER_REAL, _SOON_S)
         return
     raise KeyboardInterrupt

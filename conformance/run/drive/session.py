@@ -22,7 +22,7 @@ from gateproof.conformance.run.drive.liveness import is_listening, silence
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.run_header import header_of
-from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
+from gateproof.conformance.run.drive.signals import postponed, terminated_as_interrupted, what_stopped
 from gateproof.conformance.run.drive.time_limit import within
 from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.run.prepare.agent import prepare_agent
@@ -30,6 +30,7 @@ from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Pre
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite.campaign import Campaign, share_s
 from gateproof.conformance.suite.rules import Rule, load
+from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget, Target
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports import leaks
@@ -201,7 +202,9 @@ class _Run:
         return Campaign(share_s=share, folder=options.database)
 
     def _begin(self, writer: EvidenceWriter, prepared: Prepared[Context] | None) -> None:
-        writer.header(header_of(self._target, prepared, self._rules, self._options, self._started))
+        header = header_of(self._target, prepared, self._rules, self._options, self._started)
+        with postponed():
+            writer.header(header)
 
     def _phases(self, contexts: Sequence[Context], writer: EvidenceWriter, rules: Container[str]) -> None:
         # These import pytest.
@@ -251,11 +254,12 @@ class _Run:
         """
         decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
         result = self._ends[place].judged(result, decides=decides)
-        try:
-            writer.check(result)
-        except LeakFound as found:
-            result = _withheld(result, found)
-            writer.check(result)
+        with postponed():
+            try:
+                writer.check(result)
+            except LeakFound as found:
+                result = _withheld(result, found)
+                writer.check(result)
         if result.verdict is Verdict.FAILED:
             self._failed.add(result.rule)
         self._sink(result)
@@ -323,7 +327,10 @@ def workplace() -> Iterator[tuple[Path, ExitStack]]:
         tempfile.TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True) as folder,
         ExitStack() as stack,
     ):
-        yield Path(folder), stack
+        place = Path(folder)
+        guardian().add_folder(place)
+        stack.callback(guardian().drop_folder, place)
+        yield place, stack
 
 
 def usual_seed(profile: str) -> int:

@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from types import FrameType
 
 _REASONS: list[str] = []
+# One entry for each block of `postponed` that runs, and one for each signal that came in it.
+_BUSY: list[None] = []
+_WAITING: list[int] = []
 
 
 def remember(number: int) -> None:
@@ -28,23 +31,49 @@ def what_stopped() -> str:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped."""
+    """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped.
+
+    Inside `postponed` they do so at its end, and so does Ctrl-C.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
-        remember(number)
+        if number != signal.SIGINT:
+            remember(number)
+        if _BUSY:
+            _WAITING.append(number)
+            return
         raise KeyboardInterrupt
 
-    before = {
-        number: signal.signal(number, interrupt) for number in not_ignored(signal.SIGTERM, signal.SIGHUP)
-    }
+    stopping = not_ignored(signal.SIGTERM, signal.SIGHUP)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        stopping += (signal.SIGINT,)
+    before = {number: signal.signal(number, interrupt) for number in stopping}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def postponed() -> Iterator[None]:
+    """A signal to stop that comes in this block interrupts at its end, so that what it writes is whole."""
+    _BUSY.append(None)
+    try:
+        yield
+    finally:
+        _BUSY.pop()
+        if _WAITING and not _BUSY:
+            _WAITING.clear()
+            raise KeyboardInterrupt
+
+
+def is_postponed() -> bool:
+    """True inside `postponed`."""
+    return bool(_BUSY)
 
 
 def not_ignored(*numbers: signal.Signals) -> tuple[signal.Signals, ...]:

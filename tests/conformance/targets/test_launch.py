@@ -177,6 +177,25 @@ def test_stubborn_grandchildren_do_not_outlive_the_target(spec, start, monkeypat
     _eventually(lambda: not _alive(pid))
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes cannot be listed here")
+def test_child_in_a_session_of_its_own_does_not_outlive_the_target(spec, start):
+    running = start(
+        spec("""
+            import subprocess, sys
+            child = subprocess.Popen(["sleep", "60"], start_new_session=True)
+            print("child", child.pid, flush=True)
+        """)
+    )
+    _eventually(lambda: "child" in running.output())
+    pid = int(running.output().split("child")[1].split()[0])
+    assert running.wait(10) == 0
+    assert _alive(pid)
+
+    running.stop()
+
+    _eventually(lambda: not _alive(pid))
+
+
 def test_target_that_is_asked_to_end_has_ended_with_all_of_its_group(spec, start, tmp_path):
     body = """
         import signal, sys, time
@@ -262,6 +281,31 @@ print(running.pid)
     )
 
     assert not _alive(int(done.stdout))
+
+
+def test_harness_that_is_killed_leaves_nothing(tmp_path):
+    program = """
+import pathlib, time
+from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.targets.launch import launch
+from gateproof.conformance.targets.model import Launch
+with workplace() as (folder, _):
+    running = launch(Launch(command=("sleep", "60"), cwd=folder), output_file=folder / "output.log")
+    ended = launch(Launch(command=("true",), cwd=folder), output_file=folder / "other.log")
+    ended.stop()
+    print(running.pid, folder, flush=True)
+    time.sleep(60)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        pid, _, folder = process.stdout.readline().strip().partition(" ")
+        assert (Path(folder) / "output.log").is_file()
+    finally:
+        process.kill()
+        process.communicate()
+
+    _eventually(lambda: not _alive(int(pid)) and not Path(folder).exists())
 
 
 def test_a_target_that_watches_its_stdin_sees_it_open(spec, start):

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 import pytest
 
 from gateproof.conformance.run.drive.interruption import Interruption
-from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+from gateproof.conformance.run.drive.signals import postponed, terminated_as_interrupted
 
 
 @contextmanager
@@ -35,6 +35,28 @@ def test_signal_to_stop_interrupts(
     with pytest.raises(KeyboardInterrupt), holding():
         os.kill(os.getpid(), number)
     assert signal.getsignal(number) is before
+
+
+@pytest.mark.usefixtures("hang_up_heard")
+@pytest.mark.parametrize("holding", HOLDING.values(), ids=HOLDING)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_signal_waits_until_a_line_is_written(
+    holding: Callable[[], AbstractContextManager[None]], number: signal.Signals
+) -> None:
+    written = []
+
+    def write() -> None:
+        with holding():
+            for line in range(3):
+                with postponed():
+                    os.kill(os.getpid(), number)
+                    time.sleep(0.05)
+                    written.append(line)
+                time.sleep(0.5)
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert written == [0]
 
 
 @pytest.mark.parametrize("holding", HOLDING.values(), ids=HOLDING)

@@ -1,0 +1,73 @@
+"""Waits for the end of the harness; then ends what the harness launched, and removes its folders.
+
+The harness does this itself, unless it is killed. This program runs as a file, without site-packages, with
+its tasks on stdin: fields that end with a zero octet each, and one more zero octet after the last. Its stdin
+ends when the harness ends, however that happens.
+"""
+
+from __future__ import annotations
+
+import os
+
+_KILL = 9
+_PROCESSES = "/proc"
+
+
+def main() -> None:
+    marks: dict[int, bytes] = {}
+    folders: dict[bytes, None] = {}
+    waiting = b""
+    while octets := os.read(0, 65536):
+        *tasks, waiting = (waiting + octets).split(b"\0\0")
+        for task in tasks:
+            match task.split(b"\0"):
+                case [b"watch", number, mark]:
+                    marks[int(number)] = mark
+                case [b"forget", number]:
+                    marks.pop(int(number), None)
+                case [b"folder", path]:
+                    folders[path] = None
+                case [b"removed", path]:
+                    folders.pop(path, None)
+    for group, mark in marks.items():
+        kill_group(group)
+        kill_marked(mark)
+    for path in folders:
+        _remove(path)
+
+
+def kill_group(group: int) -> None:
+    try:
+        os.killpg(group, _KILL)
+    except OSError:
+        # It has ended.
+        return
+
+
+def kill_marked(mark: bytes) -> None:
+    """Kills the processes with this variable in their environment, whatever group they are in.
+
+    Works only where /proc exists.
+    """
+    try:
+        found = os.listdir(_PROCESSES)  # noqa: PTH208 - pathlib is slow to load
+    except OSError:
+        return
+    for name in found:
+        if name.isdecimal() and int(name) != os.getpid():
+            try:
+                with open(f"{_PROCESSES}/{name}/environ", "rb") as file:  # noqa: PTH123
+                    if mark in file.read().split(b"\0"):
+                        os.kill(int(name), _KILL)
+            except OSError:
+                continue
+
+
+def _remove(path: bytes) -> None:
+    from shutil import rmtree  # noqa: PLC0415 - slow to load, and rarely needed
+
+    rmtree(path, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
