@@ -16,17 +16,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from gateproof.fakes.gateway.application import Routes
+from gateproof.fakes.gateway.authorization import AuthorizationRequest, page_of, redirected
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S, REDEMPTION_SCOPE, Replied
 from gateproof.fakes.gateway.journal import Call, Journal
 from gateproof.fakes.gateway.keys import SigningKey, key_set, signed
 from gateproof.fakes.gateway.script import Endpoint, Script
 from gateproof.fakes.gateway.site import Site
 
-# The printable ASCII characters; a header can have no others.
-_VISIBLE = "".join(map(chr, range(33, 127)))
 # Members that a refresh may leave out (RFC 6749 section 6, OpenID Connect 12.2).
 _NOT_ON_REFRESH = {"refresh_token", "id_token"}
 INVALID_GRANT = Replied(status=400, document={"error": "invalid_grant"})
@@ -41,17 +40,6 @@ class AgentClient:
     secret: str = field(repr=False)
     redirect_uris: tuple[str, ...]
     pending: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AuthorizationRequest:
-    """An authorization request, kept until the exchange of its code."""
-
-    client_id: str
-    redirect_uri: str
-    state: str | None = field(repr=False)
-    nonce: str | None = field(repr=False, default=None)
-    scope: str
 
 
 @dataclass(kw_only=True, slots=True)
@@ -263,7 +251,7 @@ class AgentEndpoints:
         query = dict(parse_qsl(urlsplit(call.target).query, keep_blank_values=True))
         client, redirect_uri = self._client(query.get("client_id", ""), query), query.get("redirect_uri", "")
         if client is None or redirect_uri not in client.redirect_uris:
-            return Replied(status=400, page=_page("Unknown agent", "<p>This agent is not known here.</p>"))
+            return Replied(status=400, page=page_of("Unknown agent", "<p>This agent is not known here.</p>"))
         asked = AuthorizationRequest(
             client_id=client.client_id,
             redirect_uri=redirect_uri,
@@ -278,17 +266,17 @@ class AgentEndpoints:
             f'<form method="post" action="{action}"><input type="hidden" name="ticket" value="{ticket}">'
             '<button name="decision" value="approve">Approve</button></form>'
         )
-        return Replied(status=200, page=_page("Approve the agent", form))
+        return Replied(status=200, page=page_of("Approve the agent", form))
 
     def consent(self, call: Call) -> Replied:
         asked = self._tickets.pop(call.form().get("ticket", ""), None)
         if asked is None:
-            return Replied(status=400, page=_page("Too late", "<p>This form was submitted before.</p>"))
+            return Replied(status=400, page=page_of("Too late", "<p>This form was submitted before.</p>"))
         if not self.clients[asked.client_id].pending:
-            return _redirect(asked, {"code": self.new_code(asked), **self.extra_parameters})
+            return redirected(asked, {"code": self.new_code(asked), **self.extra_parameters})
         if self.redirects_pending:
-            return _redirect(asked, {"error": "access_denied"})
-        return Replied(status=200, page=_page("Pending", "<p>An operator has to approve this agent.</p>"))
+            return redirected(asked, {"error": "access_denied"})
+        return Replied(status=200, page=page_of("Pending", "<p>An operator has to approve this agent.</p>"))
 
     def new_code(self, asked: AuthorizationRequest) -> str:
         code = _odd_value() if self.odd_values else secrets.token_urlsafe(32)
@@ -378,16 +366,6 @@ class AgentEndpoints:
         return Replied(status=200, document=document)
 
 
-def _redirect(asked: AuthorizationRequest, answer: Mapping[str, str]) -> Replied:
-    """Redirects the browser to the agent, with the agent's state."""
-    state = {"state": asked.state} if asked.state is not None else {}
-    joint = "&" if "?" in asked.redirect_uri else "?"
-    query = urlencode({**answer, **state}, quote_via=quote)
-    # Characters that a header cannot have are escaped, as in a browser.
-    target = quote(asked.redirect_uri, safe=_VISIBLE, errors="replace")
-    return Replied(status=302, page="", headers={"location": f"{target}{joint}{query}"})
-
-
 def _odd_value(begins: str = "") -> str:
     """A value with characters that are allowed (RFC 6749 appendix A) but have a meaning in a form."""
     return f"{begins}{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
@@ -406,10 +384,6 @@ def fields(call: Call) -> dict[str, str]:
             client_id, _, secret = base64.b64decode(encoded.strip()).decode().partition(":")
             found = {"client_id": unquote(client_id), "client_secret": unquote(secret), **found}
     return found
-
-
-def _page(title: str, body: str) -> str:
-    return f"<!doctype html><html lang=en><head><title>{title}</title></head><body>{body}</body></html>"
 
 
 def _path(url: str) -> str:

@@ -29,9 +29,21 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
 def test_chain_is_checked_by_the_lines_of_the_page(kit: Any) -> None:
     bundle = kit.bundle()
     command = (sys.executable, "-W", "ignore", "-c", block("python"), str(bundle.folder))
-    assert run(*command).stdout.startswith("not-conformant {")
+    said = run(*command).stdout
+    assert said.startswith("not-conformant {")
+    assert int(said.split()[-2]) > 1
     bundle.put([line.replace(b"acme", b"asme") for line in bundle.lines()])
     assert "AssertionError: line 2" in run(*command).stderr
+
+
+def test_outputs_are_checked_by_the_lines_of_the_page(kit: Any) -> None:
+    bundle = kit.bundle()
+    command = (sys.executable, "-W", "ignore", "-c", block("python"), str(bundle.folder))
+    output = bundle.folder / "report.json"
+    output.write_bytes(output.read_bytes().replace(b"acme", b"asme"))
+    assert "AssertionError: report.json" in run(*command).stderr
+    output.unlink()
+    assert "FileNotFoundError" in run(*command).stderr
 
 
 @pytest.mark.needs("openssl")
