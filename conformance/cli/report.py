@@ -207,6 +207,7 @@ def check(arguments: argparse.Namespace) -> int:
     """Exit code 0 if everything is verified; else 1, and the first finding is printed."""
     from datetime import UTC, datetime  # noqa: PLC0415
 
+    from gateproof.conformance.run.drive.claimed_rules import claims_of  # noqa: PLC0415 - loads the checks
     from gateproof.reports import expectations  # noqa: PLC0415
     from gateproof.reports.escaping import one_line  # noqa: PLC0415
     from gateproof.reports.expectations import WrongExpectation  # noqa: PLC0415
@@ -225,8 +226,17 @@ def check(arguments: argparse.Namespace) -> int:
         if len(verified.findings) > 1:
             print(f"and {len(verified.findings) - 1} more")
         return 1
+    if verified.result is not None:
+        claims = claims_of(_read(arguments.folder)[0].header)
+        if claims.wrong:
+            _say(one_line(f"not verified: {claims.wrong[0]}"))
+            if len(claims.wrong) > 1:
+                print(f"and {len(claims.wrong) - 1} more")
+            return 1
     _say(f"verified: {verified.signer}")
     if verified.result is not None:
+        for line in filter(None, (claims.unknown, claims.share)):
+            _say(one_line(line))
         target, begun = verified.result.target, verified.result.run["started"]
         named = " ".join(str(target[key]) for key in ("name", "version") if target.get(key))
         _say(one_line(f"{named}, run at {begun}"))

@@ -83,7 +83,7 @@ def header_of(
         run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),
         started=started.isoformat(timespec="seconds"),
         command=options.command,
-        planned=tuple(_planned(rule, options) for rule in selected),
+        planned=tuple(planned_rule(rule, options) for rule in selected),
         step_owners=_step_owners(selected, options.role),
         proof=_proof(options.role),
     )
@@ -94,7 +94,8 @@ def _proof(role: str) -> header.Proof | None:
     return header.Proof(digest=shipped.digest, figures=shipped.figures) if shipped.digest else None
 
 
-def _planned(rule: rules.Rule, options: RunOptions) -> Planned:
+def planned_rule(rule: rules.Rule, options: RunOptions) -> Planned:
+    """A rule as the header has it, with the checks that a run with these options carries out."""
     ids = (check_id for check in index(options.role).get(rule.id, ()) for check_id in check.ids())
     chosen = (check_id for check_id in ids if options.chosen is None or check_id in options.chosen)
     return _in_the_plan(rule, tuple(chosen))
