@@ -2,7 +2,7 @@
 # Every path here is relative, so that a folder with a space in its name is no trap.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run serve prove test lint types smoke matrix bench odd-targets docs lock extras intercept mcp-sdk mcp-agents written-afresh services readers chromium browser clean
+.PHONY: help run serve prove test lint types smoke matrix bench odd-targets attack docs lock extras intercept mcp-sdk mcp-agents written-afresh services readers chromium browser clean
 
 ARGS ?=
 # A good part of a test's time is waiting.
@@ -74,6 +74,12 @@ odd-targets: ## every rule on targets that are reached oddly, dead, or work half
 		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
 		tests/conformance/run/test_reference_world.py \
 		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
+
+attack: ## hostile parties, tampered reports, signals at random moments: ten minutes
+	@$(install) .venv dev
+	@$(install) .venv-intercept intercept
+	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
+		-m attack tests $(ARGS)
 
 intercept: ## the intercepting proxy's own environment, .venv-intercept
 	@$(install) .venv-intercept intercept

@@ -88,6 +88,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "attack: hostile parties, files and moments; make attack has more")
     config.addinivalue_line("markers", "needs(name): needs one of the extras, and is skipped without it")
 
 

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.attack
+
 PROGRAM = Path(__file__).resolve().parents[2] / "benchmarks" / "hostile_texts.py"
 # A second or so where the time is linear; a quarter of an hour for each text where it is not.
 SIZE, LIMIT_S = 200_000, 300

@@ -19,6 +19,8 @@ from gateproof.conformance.targets.file import load
 from gateproof.conformance.targets.model import Target
 from gateproof.reports.verdicts import RunResult
 
+pytestmark = pytest.mark.attack
+
 # Each is a whole agent, in Python.
 NOTHING = {
     "ends at once": "",

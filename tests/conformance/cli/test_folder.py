@@ -10,6 +10,8 @@ import pytest
 from gateproof.conformance.cli import main
 from gateproof.conformance.cli.folder import claimed
 
+pytestmark = pytest.mark.attack
+
 # Nobody is there: the first line of the record says so.
 TARGET = """
 [target]

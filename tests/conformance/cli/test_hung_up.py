@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gateproof.conformance.cli.outputs import forget
+
+pytestmark = pytest.mark.attack
 
 
 def test_run_whose_reader_hung_up_has_no_verdict(tmp_path: Path) -> None:

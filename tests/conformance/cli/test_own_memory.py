@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.attack
+
 # Linux closes a process that changes its user; 1 opens it again, as it is for one that did not.
 SCRIPT = """
 import ctypes, os, sys

@@ -10,6 +10,8 @@ import pytest
 from gateproof.conformance.cli import main
 from gateproof.reports.variables import SIGN_KEY
 
+pytestmark = pytest.mark.attack
+
 TELLS = "import os, pathlib; pathlib.Path('told').write_text(os.environ.get('GATEPROOF_SIGN_KEY', 'nothing'))"
 TARGET = f"""
 [target]

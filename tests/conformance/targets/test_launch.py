@@ -20,6 +20,8 @@ from gateproof.conformance.targets.output import Output
 from gateproof.conformance.targets.processes import signal_group
 from gateproof.conformance.targets.readiness import answers, any_answers
 
+pytestmark = pytest.mark.attack
+
 SERVER = """
     import http.server, os, sys
     class Handler(http.server.BaseHTTPRequestHandler):

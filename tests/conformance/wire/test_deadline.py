@@ -16,6 +16,8 @@ from gateproof.conformance.wire.connections import Connections, TooLate
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place, origin
 
+pytestmark = pytest.mark.attack
+
 STRETCHED = {
     "header octets one by one": (b"HTTP/1.1 200 OK\r\nX-Drip: ", b"x"),
     "interim answers without end": (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),

@@ -16,6 +16,8 @@ from gateproof.reports.escaping import harmless
 from gateproof.reports.plain_files import NotPlain, read_plain
 from gateproof.reports.record import FILE, Unreadable, read
 
+pytestmark = pytest.mark.attack
+
 NAMES = (FILE, *seal.FILES, "report.json", "notes.txt")
 
 

@@ -20,6 +20,8 @@ from gateproof.reports.record import FILE
 from gateproof.reports.signing import KeyProblem, SigningKey, envelope, public_pem
 from gateproof.reports.verify import verify
 
+pytestmark = pytest.mark.attack
+
 ALL = (FILE, *seal.FILES, "report.json", "notes.txt", "notes/verdict.txt")
 LINES = 12
 JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzdWJfMSJ9.c2lnbmF0dXJl"

@@ -19,6 +19,8 @@ from gateproof.conformance.run.drive.run_header import header_of
 from gateproof.conformance.suite import rules
 from gateproof.reports.header import Header, Proof
 
+pytestmark = pytest.mark.attack
+
 Change = Callable[[Header], Header]
 
 

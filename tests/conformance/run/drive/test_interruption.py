@@ -14,6 +14,8 @@ import pytest
 
 from gateproof.conformance.wire.ports import free_ports
 
+pytestmark = pytest.mark.attack
+
 # Answers 404 to everything, slowly, from a grandchild; both note their process IDs.
 SERVER = """
 import http.server, os, pathlib, subprocess, sys, time
