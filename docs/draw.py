@@ -61,6 +61,7 @@ PARTS: dict[str, tuple[Path, Callable[[], str]]] = {
     "outputs": (DOCS / "outputs.md", tables.outputs),
     "options": (DOCS / "command-line.md", tables.options),
     "rules": (DOCS / "rules.md", tables.the_rules),
+    "coverage": (DOCS / "coverage.md", tables.coverage),
     **{
         f"variants of {each}": (DOCS / "variants.md", partial(tables.variants, role))
         for role, each in NOUNS.items()

@@ -1,15 +1,17 @@
-"""The tables of pages that list what the code defines: faults, outputs, options, rules, variants."""
+"""The tables of pages that list what the code defines: faults, outputs, options, rules and more."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 
+from gateproof.conformance.checks import index
 from gateproof.conformance.cli import COMMANDS
 from gateproof.conformance.cli.rules_list import needs_text
 from gateproof.conformance.faults.catalogue import EVERY
 from gateproof.conformance.run.proof.implementations import subjects
-from gateproof.conformance.suite import rules
+from gateproof.conformance.suite import rules, statements
+from gateproof.conformance.suite.proven import proven
 from gateproof.reports.formats import FORMATS, Format
 
 # Details that stand on other pages.
@@ -95,6 +97,29 @@ def the_rules() -> str:
         for each in rules.load().values()
     )
     return markdown(head, rows)
+
+
+def coverage() -> str:
+    """One table for each section of the specification."""
+    found: dict[str, list[Sequence[str]]] = {}
+    for each in statements.load().every:
+        number, asked = str(each.number), ", ".join(each.rules) or f"*{each.why}*"
+        found.setdefault(each.section, []).append((number, each.says, asked, *_counted(each)))
+    head = ("", "statement", "rules", "checks", "defects")
+    parts = (f"## {section}\n\n{markdown(head, rows)}" for section, rows in found.items())
+    return "\n\n".join(parts)
+
+
+def _counted(statement: statements.Statement) -> tuple[str, str]:
+    """How many cases of checks its rules have, and how many defects one of them caught."""
+    if not statement.rules:
+        return "", ""
+    asked = [(role, rule_id) for rule_id in statement.rules for role in rules.load()[rule_id].roles]
+    cases = (
+        case for role, rule_id in asked for check in index(role).get(rule_id, ()) for case in check.ids()
+    )
+    defects = (caught.name for role, rule_id in asked for caught in proven(role).caught_by(rule_id))
+    return str(len(set(cases))), str(len(set(defects)))
 
 
 def variants(role: str) -> str:

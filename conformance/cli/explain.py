@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING
 
+from gateproof.conformance.suite import statements
 from gateproof.conformance.suite.proven import proven
 from gateproof.conformance.suite.recipe_variables import variables
 from gateproof.conformance.suite.rules import Needs, Rule, UnknownRuleError, load
@@ -56,6 +57,7 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
     yield from _fact("section", rule.section, width)
     if rule.standard:
         yield from _fact("standard", rule.standard, width)
+    yield from _stated(rule, width)
     for heading, text in (
         ("What must hold", rule.holds),
         ("Why", rule.why),
@@ -81,6 +83,15 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
         yield "  where"
         for name, meaning in meanings.items():
             yield from wrap(f"${name}: {meaning}", width, initial_indent="    ", subsequent_indent="      ")
+
+
+def _stated(rule: Rule, width: int) -> Iterator[str]:
+    """The statements of the specification that lead to this rule."""
+    yield ""
+    yield "What the specification states"
+    for each in statements.load().of_rule(rule.id):
+        where = f"{each.section}, {each.number}"
+        yield from wrap(f"{each.says} ({where})", width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _seen(rule: Rule, width: int) -> Iterator[str]:

@@ -1,0 +1,54 @@
+"""The statements of the specification, and the rules that ask for each."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+
+from gateproof.package import ROOT
+
+_FILE = ROOT / "conformance" / "catalogue" / "statements" / "specification.toml"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """One statement, in our own words; without rules, `why` says why nothing is asked."""
+
+    section: str
+    number: int
+    says: str
+    rules: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statements:
+    """All statements of one text of the specification, which its SHA-256 names."""
+
+    digest: str
+    every: tuple[Statement, ...]
+
+    def of_rule(self, rule_id: str) -> tuple[Statement, ...]:
+        """The statements that lead to a rule."""
+        return tuple(each for each in self.every if rule_id in each.rules)
+
+
+@cache
+def load() -> Statements:
+    """The statements that ship with the package, numbered within each section."""
+    document = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return Statements(
+        digest=document["digest"],
+        every=tuple(
+            Statement(
+                section=section["title"],
+                number=number,
+                says=entry["says"],
+                rules=tuple(entry.get("rules", ())),
+                why=entry.get("why", ""),
+            )
+            for section in document["section"]
+            for number, entry in enumerate(section["statements"], 1)
+        ),
+    )

@@ -1,0 +1,33 @@
+"""Every statement of the specification leads to a rule or says why not; every rule comes from a statement."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks import index
+from gateproof.conformance.suite import rules, specification, statements
+from gateproof.conformance.suite.proven import proven
+
+EVERY = statements.load()
+
+
+def test_statements_are_those_of_the_specification() -> None:
+    assert EVERY.digest == specification.DIGEST
+
+
+def test_statement_has_rules_or_says_why_not() -> None:
+    known = set(rules.load())
+    for each in EVERY.every:
+        assert bool(each.rules) is not bool(each.why), each
+        assert set(each.rules) <= known, each
+        assert len(set(each.rules)) == len(each.rules), each
+
+
+def test_rule_comes_from_a_statement() -> None:
+    assert [rule_id for rule_id in rules.load() if not EVERY.of_rule(rule_id)] == []
+
+
+def test_rule_that_decides_has_checks_and_defects() -> None:
+    for rule in rules.load().values():
+        checked = [role for role in rule.roles if index(role).get(rule.id)]
+        assert checked, rule.id
+        if rule.level != "silent":
+            assert any(proven(role).caught_by(rule.id) for role in rule.roles), rule.id
