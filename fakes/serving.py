@@ -32,12 +32,31 @@ ABORT = "fakes.abort"
 WRITE = "fakes.write"
 # Closing idle connections would race with the client's next request, which is a fault that no test asked for.
 KEEP_ALIVE_S = 3600
+# After so many turns of the event loop, a connection without TLS that was accepted is known.
+_TURNS = 5
 LINGER_ZERO = struct.pack("ii", 1, 0)
 _OFFER = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n)", re.IGNORECASE)
 
 
+class _State(ServerState):
+    """The connections of one listener, and whether it is closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+
+
 class AbortableProtocol(HttpToolsProtocol):
     """Gives every request a function that resets its connection, and one that writes raw bytes to it."""
+
+    # Replaced for each listener.
+    is_closed: Callable[[], bool] = staticmethod(bool)
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Drops a connection that was accepted just before its listener was closed."""
+        super().connection_made(transport)
+        if self.is_closed():
+            self.abort()
 
     def data_received(self, data: bytes) -> None:
         """Removes an offer to upgrade to HTTP/2, which any server may ignore (RFC 9110 section 7.8).
@@ -79,17 +98,28 @@ class Reset(Response):
 class Listener:
     """One open port."""
 
-    def __init__(
-        self, server: asyncio.Server, netloc: str, state: ServerState, clock: asyncio.Task[None]
-    ) -> None:
+    def __init__(self, server: asyncio.Server, netloc: str, state: _State, clock: asyncio.Task[None]) -> None:
         self.netloc = netloc
         self._server = server
         self._state = state
         self._clock = clock
 
+    async def end(self) -> None:
+        """As `close`, once connections that were just accepted are known.
+
+        asyncio cannot drop a connection that it accepted and has not handed over, and complains about it.
+        """
+        loop = asyncio.get_running_loop()
+        for each in self._server.sockets:
+            loop.remove_reader(each.fileno())
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+        self.close()
+
     def close(self) -> None:
         """Stop listening and drop every connection, answered or not."""
         self._clock.cancel()
+        self._state.closed = True
         self._server.close()
         for connection in list(self._state.connections):
             connection.transport.abort()
@@ -132,12 +162,14 @@ async def listen(
     # uvicorn's tracebacks could contain data from a request.
     logging.getLogger("uvicorn").propagate = False
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-    state, loop = ServerState(), asyncio.get_running_loop()
+    state, loop = _State(), asyncio.get_running_loop()
     config: Config
 
     def protocol() -> AbortableProtocol:
         connected()
-        return AbortableProtocol(config, state, {})
+        made = AbortableProtocol(config, state, {})
+        made.is_closed = lambda: state.closed
+        return made
 
     # Pass a host, not a socket: asyncio sets TCP_NODELAY only on sockets that it made itself.
     server = await loop.create_server(protocol, host, port, ssl=tls, backlog=1024, start_serving=False)

@@ -67,7 +67,7 @@ async def _serve(config: MerchantConfig) -> None:
         await stop.wait()
     finally:
         for listener in listeners:
-            listener.close()
+            await listener.end()
 
 
 async def _open(config: MerchantConfig) -> list[Listener]:
