@@ -31,6 +31,8 @@ class Verified:
     findings: tuple[Finding, ...]
     signer: str
     result: RunResult | None
+    # SHA-256 of the key of a valid seal.
+    key_id: str = ""
 
     @property
     def first(self) -> Finding | None:
@@ -66,6 +68,7 @@ def verify(
         findings=(*first, *outside, *strange, *_leaks(files, record, scan)),
         signer=_signer(sealed, given),
         result=result,
+        key_id="" if sealed.key is None or sealed.findings else key_id(sealed.key),
     )
 
 

@@ -22,6 +22,7 @@ from gateproof.conformance.cli import (
     rules_list,
     run,
     serve,
+    verify,
 )
 from gateproof.conformance.cli.own_memory import hide
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted, what_stopped
@@ -31,6 +32,7 @@ COMMANDS = (
     run,
     replay,
     report,
+    verify,
     baseline,
     prove,
     serve,

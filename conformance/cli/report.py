@@ -1,4 +1,4 @@
-"""`gateproof report`, `diff`, `merge` and `verify`: commands for finished runs."""
+"""`gateproof report`, `diff` and `merge`: commands for finished runs."""
 
 from __future__ import annotations
 
@@ -48,19 +48,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_sign_key(joiner)
     add_signer(joiner)
     joiner.set_defaults(handler=join)
-
-    verifier = commands.add_parser("verify", help="check a run's signature, digests and outputs")
-    verifier.add_argument("folder", type=Path, metavar="BUNDLE", help="the folder of a run")
-    verifier.add_argument("--key", type=Path, metavar="FILE", help="the signer's public key (PEM)")
-    verifier.add_argument(
-        "--expect",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="what the run has to be (repeatable): verdict, role, target, version, certify, strict, faults, "
-        "requirements, or max-age such as 30d",
-    )
-    verifier.set_defaults(handler=check)
 
 
 class NamesFormats(argparse.HelpFormatter):
@@ -146,11 +133,12 @@ def draw_again(arguments: argparse.Namespace) -> int:
             forget(folder)
             write_file(folder / FILE, read_plain(arguments.folder / FILE))
         for path in write_all(result, folder, formats, key, before):
-            _say(str(path))
+            say(str(path))
     except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
-        return _wrong(problem)
+        say_wrong(problem)
+        return WRONG_USAGE
     if record.footer is None:
-        _say(f"gateproof: {result.reason}", file=sys.stderr)
+        say(f"gateproof: {result.reason}", file=sys.stderr)
     return 0
 
 
@@ -163,11 +151,12 @@ def compare(arguments: argparse.Namespace) -> int:
         runs = [_read(folder)[1] for folder in (arguments.before, arguments.after)]
         found = diff(runs[0], runs[1], anyway=arguments.anyway)
     except (Unreadable, Incomparable, OSError) as problem:
-        return _wrong(problem)
+        say_wrong(problem)
+        return WRONG_USAGE
     if arguments.json:
         print(to_json(found), end="")
     else:
-        _say(to_text(found).rstrip("\n"))
+        say(to_text(found).rstrip("\n"))
     return 1 if found.worse else 0
 
 
@@ -198,55 +187,10 @@ def join(arguments: argparse.Namespace) -> int:
         result = _read(out)[1]
         write_all(result, out, formats, key, before)
     except (Unreadable, KeyProblem, ValueError, OSError, Leak) as problem:
-        return _wrong(problem)
-    _say(f"{result.verdict.value}: {result.reason}{partial(result)}")
+        say_wrong(problem)
+        return WRONG_USAGE
+    say(f"{result.verdict.value}: {result.reason}{partial(result)}")
     return result.verdict.exit_code
-
-
-def check(arguments: argparse.Namespace) -> int:
-    """Exit code 0 if everything is verified; else 1, and the first finding is printed."""
-    from datetime import UTC, datetime  # noqa: PLC0415
-
-    from gateproof.conformance.run.drive.claimed_rules import claims_of  # noqa: PLC0415 - loads the checks
-    from gateproof.reports import expectations  # noqa: PLC0415
-    from gateproof.reports.escaping import one_line  # noqa: PLC0415
-    from gateproof.reports.expectations import WrongExpectation  # noqa: PLC0415
-    from gateproof.reports.signing import KeyProblem  # noqa: PLC0415
-    from gateproof.reports.terminal import partial  # noqa: PLC0415
-    from gateproof.reports.verify import verify  # noqa: PLC0415
-
-    try:
-        expected = [expectations.parse(text) for text in arguments.expect]
-        key = arguments.key.read_bytes() if arguments.key is not None else None
-        verified = verify(arguments.folder, key)
-    except (KeyProblem, WrongExpectation, OSError) as problem:
-        return _wrong(problem)
-    if verified.first is not None:
-        _say(one_line(f"not verified: {verified.first.sentence}"))
-        if len(verified.findings) > 1:
-            print(f"and {len(verified.findings) - 1} more")
-        return 1
-    if verified.result is not None:
-        claims = claims_of(_read(arguments.folder)[0].header)
-        if claims.wrong:
-            _say(one_line(f"not verified: {claims.wrong[0]}"))
-            if len(claims.wrong) > 1:
-                print(f"and {len(claims.wrong) - 1} more")
-            return 1
-    _say(f"verified: {verified.signer}")
-    if verified.result is not None:
-        for line in filter(None, (claims.unknown, claims.share)):
-            _say(one_line(line))
-        target, begun = verified.result.target, verified.result.run["started"]
-        named = " ".join(str(target[key]) for key in ("name", "version") if target.get(key))
-        _say(one_line(f"{named}, run at {begun}"))
-        said = f"{verified.result.verdict.value}: {verified.result.reason}{partial(verified.result)}"
-        _say(one_line(said))
-        wrong = list(expectations.unmet(verified.result, expected, datetime.now(UTC)))
-        for sentence in wrong:
-            _say(one_line(f"not as expected: {sentence}"))
-        return 1 if wrong else 0
-    return 0
 
 
 def _read(folder: Path) -> tuple[Record, RunResult]:
@@ -267,14 +211,14 @@ def _refuse_broken(record: Record) -> None:
         raise ValueError(f"no outputs are generated from a broken record: {broken.sentence}")
 
 
-def _say(text: str, file: TextIO | None = None) -> None:
+def say(text: str, file: TextIO | None = None) -> None:
     """Prints text that may come from a folder of somebody else."""
     from gateproof.reports.escaping import harmless  # noqa: PLC0415
 
     print(harmless(text), file=file)
 
 
-def _wrong(problem: Exception) -> int:
+def say_wrong(problem: Exception) -> None:
+    """Prints why a command could not be carried out."""
     said = f"{problem.filename}: {problem.strerror}" if isinstance(problem, OSError) else str(problem)
-    _say(f"gateproof: {said}", file=sys.stderr)
-    return WRONG_USAGE
+    say(f"gateproof: {said}", file=sys.stderr)
