@@ -68,7 +68,8 @@ def verdicts_of(header: Header, checks: Iterable[CheckResult], cut_short: str) -
     )
     if options.deviate:
         ways = " and ".join(f"--deviate {name}" for name in options.deviate)
-        verdict, reason = RunVerdict.NO_VERDICT, f"a diagnosis with {ways}, which decides nothing"
+        why = f"; {cut_short}" if cut_short else ""
+        verdict, reason = RunVerdict.NO_VERDICT, f"a diagnosis with {ways}, which decides nothing{why}"
     return Verdicts(rules=rules, verdict=verdict, reason=reason)
 
 

@@ -86,11 +86,11 @@ def page(rule: Rule, *, width: int) -> Iterator[str]:
 
 
 def _stated(rule: Rule, width: int) -> Iterator[str]:
-    """The statements of the specification that lead to this rule."""
+    """The statements that lead to this rule, and where the specification has them."""
     yield ""
-    yield "What the specification states"
+    yield "What leads to it"
     for each in statements.load().of_rule(rule.id):
-        where = f"{each.section}, {each.number}"
+        where = f"{each.section}, {each.number}" if each.stated else "stated nowhere"
         yield from wrap(f"{each.says} ({where})", width, initial_indent="  ", subsequent_indent="    ")
 
 

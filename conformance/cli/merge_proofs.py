@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gateproof.conformance.cli.folder import claimed
+from gateproof.conformance.run.proof.implementations import NoRegistry
 from gateproof.conformance.run.proof.joining import joined
 from gateproof.conformance.run.proof.mutation import joining as of_mutants
 from gateproof.conformance.run.proof.mutation.mutant_proof import FILE as MUTANTS
@@ -46,7 +47,7 @@ def join_proofs(arguments: argparse.Namespace) -> int:
         proof = joined(arguments.folders)
         with claimed(out):
             prove.keep(proof, out)
-    except (ValueError, OSError) as problem:
+    except (ValueError, OSError, NoRegistry) as problem:
         print(harmless(f"gateproof: {problem}"), file=sys.stderr)
         return _WRONG_USAGE
     prove.tell(shown, proof)

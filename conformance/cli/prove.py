@@ -160,6 +160,8 @@ def _proven(
             took_s=round(before_s + time.monotonic() - started, 1),
             selected=arguments.new or bool(arguments.only),
             shard=_shard(arguments),
+            of=arguments.of,
+            drawn=arguments.drawn,
         )
         keep(proof, arguments.out)
         return proof
@@ -253,7 +255,9 @@ def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
     count = usual if arguments.combinations is None else arguments.combinations
     variants = [subject for subject in found if subject.kind == "variant"]
-    every = found + combinations(variants, count, arguments.seed)
+    every = list(dict.fromkeys(found + combinations(variants, count, arguments.seed)))
+    # For the file of the proof.
+    arguments.of, arguments.drawn = len(every), count
     if arguments.shard is None:
         return every
     own = share(every, arguments.shard, proven(arguments.role).defects)

@@ -20,6 +20,8 @@ class Statement:
     says: str
     rules: tuple[str, ...]
     why: str
+    # Whether the text has it; else it follows from the whole, or from a standard.
+    stated: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +49,7 @@ def load() -> Statements:
                 says=entry["says"],
                 rules=tuple(entry.get("rules", ())),
                 why=entry.get("why", ""),
+                stated=not section.get("beyond", False),
             )
             for section in document["section"]
             for number, entry in enumerate(section["statements"], 1)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 
+# Two guardians would end what the other one watches.
+_STARTING = threading.Lock()
 _PROGRAM = Path(__file__).with_name("guardian_process.py")
 
 
@@ -48,7 +51,12 @@ class Guardian:
             return
 
 
-@cache
 def guardian() -> Guardian:
     """The guardian of this process, which starts at the first use."""
+    with _STARTING:
+        return _guardian()
+
+
+@cache
+def _guardian() -> Guardian:
     return Guardian()

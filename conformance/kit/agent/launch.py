@@ -67,6 +67,8 @@ class Run:
     process: int = 0
     # The environments with which the agent started the browser.
     environments: tuple[str, ...] = field(default=(), repr=False)
+    # How the gateways around the agent leave the specification.
+    deviations: tuple[str, ...] = ()
     # True if a process of the agent did not end in time after it was asked to.
     killed: bool = False
 
@@ -211,6 +213,7 @@ def run_once(
         output_file=output_file,
         dropped=running.dropped,
         killed=killed,
+        deviations=tuple(world.deviations),
     )
 
 

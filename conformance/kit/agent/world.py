@@ -123,7 +123,7 @@ class AgentWorld:
         deviations: Sequence[str] = (),
     ) -> None:
         self._loop = loop
-        self._deviations = deviations
+        self.deviations = deviations
         # Parties at the origin of another one.
         self.at_origin_of = {CORE: GATEWAY, SECOND_CORE: SECOND} if one_origin else {}
         self._certificates = certificates
@@ -271,7 +271,7 @@ class AgentWorld:
     def _desk(self, site: Site, party: str) -> AgentEndpoints:
         keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
         desk = AgentEndpoints(site, indicator=INDICATOR, scopes=SCOPES, **keys)
-        deviate(desk, self._deviations)
+        deviate(desk, self.deviations)
         return desk
 
     def _tls(self, kind: str) -> ssl.SSLContext:

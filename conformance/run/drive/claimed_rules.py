@@ -9,6 +9,7 @@ from gateproof.conformance.run.drive.options import RunOptions, Shard
 from gateproof.conformance.run.drive.run_header import harness, planned_rule
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import proven
+from gateproof.conformance.suite.vocabulary import ROLES
 from gateproof.reports.header import Header, Planned
 
 _CHECKS = "checks"
@@ -28,17 +29,21 @@ class Claims:
 def claims_of(header: Header) -> Claims:
     """Compares rules, levels, selection, checks and proof with the catalogue, where it is the same one."""
     catalogue = rules.load()
+    if header.role not in ROLES:
+        return Claims(wrong=(f"there is no role {header.role!r}",), unknown="", share="")
     of_role = catalogue.for_role(header.role)
     if header.catalogue_digest != catalogue.digest():
         whose = " ".join(filter(None, ("gateproof", header.harness.version, header.harness.commit[:12])))
         unknown = f"the rules were not compared: they are those of {whose}, and this one has others"
         return Claims(wrong=(), unknown=unknown, share="")
     ours, run_by = harness(), header.harness
-    same = (ours.version, ours.commit) == (run_by.version, run_by.commit) and not (ours.dirty or run_by.dirty)
+    # Without a commit, as in an installed package, two states of one version look alike.
+    known = bool(ours.commit) and not (ours.dirty or run_by.dirty)
+    same = known and (ours.version, ours.commit) == (run_by.version, run_by.commit)
     return Claims(
         wrong=(*_wrong_rules(header, of_role, same=same), *_wrong_proof(header, same=same)),
         unknown="" if same else "the checks were not compared: another state of gateproof made this record",
-        share=f"{len(header.planned)} of {len(of_role)} rules for a {header.role}",
+        share=f"{len(header.planned)} of {len(of_role)} rules of the role {header.role}",
     )
 
 
@@ -49,6 +54,9 @@ def _wrong_rules(header: Header, of_role: Sequence[rules.Rule], *, same: bool) -
     except rules.UnknownRuleError as unknown:
         yield f"the selection names an unknown rule: {unknown}"
         return
+    except (ValueError, ZeroDivisionError):
+        yield f"there is no shard {header.options.shard!r}"
+        return
     known = {rule.id: planned_rule(rule, RunOptions(role=header.role)) for rule in of_role}
     wanted, found = [rule.id for rule in expected], {planned.id: planned for planned in header.planned}
     yield from (f"{each} was selected, and is not in the plan" for each in wanted if each not in found)
@@ -58,7 +66,7 @@ def _wrong_rules(header: Header, of_role: Sequence[rules.Rule], *, same: bool) -
             yield from _differences(planned, known[planned.id], same=same)
     for planned in header.step_owners:
         if planned.id not in known:
-            yield f"{planned.id} is no rule for a {header.role}"
+            yield f"{planned.id} is no rule of the role {header.role}"
         else:
             yield from _differences(planned, replace(known[planned.id], checks=()), same=True)
 

@@ -61,6 +61,9 @@ def terminated_as_interrupted() -> Iterator[None]:
 @contextmanager
 def postponed() -> Iterator[None]:
     """A signal to stop that comes in this block interrupts at its end, so that what it writes is whole."""
+    if not _BUSY:
+        # A signal that interrupted the end of an earlier block was heard then.
+        _WAITING.clear()
     _BUSY.append(None)
     try:
         yield

@@ -14,7 +14,11 @@ from gateproof.conformance.run.proof.scope import Effort
 from gateproof.conformance.run.proof.shard_files import shards_in
 from gateproof.reports.shards import CannotMerge
 
-_ALIKE = ("role", "effort", "seed", "selected", "harness", "catalogue_digest", "sources")
+_ALIKE = (
+    *("role", "effort", "seed", "selected", "harness", "catalogue_digest", "sources"),
+    *("combinations", "of"),
+)
+_OF_A_TRIAL = ("kind", "name", "what", "rules", "failed", "failed_checks", "fault", "duration_s", "sources")
 
 
 def joined(folders: Sequence[Path]) -> Proof:
@@ -23,44 +27,52 @@ def joined(folders: Sequence[Path]) -> Proof:
     first = parts[0]
     if first["sources"] != digests.of_the_suite():
         raise CannotMerge(f"{folders[0]}: was made by another version of the suite than this one")
+    trials = [_trial(each) for part in parts for each in part["trials"]]
+    if len(trials) != first["of"]:
+        raise CannotMerge(
+            f"found {len(trials)} trials, expected {first['of']}: the shards were divided otherwise"
+        )
     return Proof(
         role=first["role"],
         effort=Effort(first["effort"]),
         seed=first["seed"],
-        trials=_trials(parts),
+        trials=_in_order(trials, first),
         complete=True,
         # Shards run in parallel, so the duration is that of the longest.
         took_s=max(part["took_s"] for part in parts),
         selected=first["selected"],
+        drawn=first["combinations"],
     )
 
 
-def _trials(parts: Sequence[Mapping[str, Any]]) -> tuple[Trial, ...]:
-    """All trials, in the order in which one machine lists them."""
-    trials = [_trial(each) for part in parts for each in part["trials"]]
-    named = {(trial.subject.kind, trial.subject.name): trial for trial in trials}
-    first = parts[0]
-    plain = subjects(first["role"])
-    there = [subject for subject in plain if (subject.kind, subject.name) in named]
-    drawn = combinations(
-        [subject for subject in there if subject.kind == "variant"],
-        sum(trial.subject.combined for trial in trials),
-        first["seed"],
-    )
-    # A combination may be drawn twice.
-    order = {
-        key: place
-        for place, key in enumerate(dict.fromkeys((each.kind, each.name) for each in [*there, *drawn]))
-    }
-    strange = [trial for trial in trials if (trial.subject.kind, trial.subject.name) not in order]
-    if strange:
-        raise CannotMerge(f"{strange[0].subject.name}: is no defect or variant that is shipped")
-    return tuple(sorted(trials, key=lambda trial: order[trial.subject.kind, trial.subject.name]))
+def _in_order(trials: Sequence[Trial], made: Mapping[str, Any]) -> tuple[Trial, ...]:
+    """All trials, each once, in the order in which one machine lists them."""
+    found: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        found.setdefault(_key(trial.subject), []).append(trial)
+    plain = [subject for subject in subjects(made["role"]) if _key(subject) in found]
+    variants = [subject for subject in plain if subject.kind == "variant"]
+    # The same combination may be drawn twice, and is tried once.
+    drawn = combinations(variants, made["combinations"], made["seed"])
+    listed = [waiting.pop(0) for each in [*plain, *drawn] if (waiting := found.get(_key(each)))]
+    if strange := [trial for waiting in found.values() for trial in waiting]:
+        name = strange[0].subject.name
+        raise CannotMerge(f"{name}: was tried twice, or is no defect or variant that is shipped")
+    return tuple(listed)
+
+
+def _key(subject: Subject) -> tuple[str, str]:
+    return subject.kind, subject.name
 
 
 def _trial(said: Mapping[str, Any]) -> Trial:
+    if missing := [name for name in _OF_A_TRIAL if name not in said]:
+        raise CannotMerge(f"a trial has no {missing[0]}")
+    subject = Subject(kind=said["kind"], name=said["name"], what=said["what"], rules=tuple(said["rules"]))
+    if said["sources"] != digests.of(subject):
+        raise CannotMerge(f"{subject.name}: has changed since it was tried: continue its shard with --resume")
     return Trial(
-        subject=Subject(kind=said["kind"], name=said["name"], what=said["what"], rules=tuple(said["rules"])),
+        subject=subject,
         failed=tuple(said["failed"]),
         failed_checks=tuple(said["failed_checks"]),
         broken={},

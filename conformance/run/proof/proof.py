@@ -46,8 +46,9 @@ class ProofBroke(Exception):
 class Proof:
     """All finished trials of one role, and the checks that no defect made fail.
 
-    `selected` is true if only some defects and variants were asked for, and `shard` names a part of a proof.
-    Then checks for the other defects are not expected to fail.
+    `selected` is true if only some defects and variants were asked for, and `shard` names a part of a proof
+    with `of` trials. Then checks for the other defects are not expected to fail. `drawn` is the number of
+    combinations.
     """
 
     role: str
@@ -58,6 +59,8 @@ class Proof:
     took_s: float
     selected: bool = False
     shard: str = ""
+    of: int = 0
+    drawn: int = 0
 
     @property
     def whole(self) -> bool:
@@ -109,7 +112,8 @@ class Proof:
             "effort": self.effort.value,
             "seed": self.seed,
             "selected": self.selected,
-            **({"shard": self.shard} if self.shard else {}),
+            "combinations": self.drawn,
+            **({"shard": self.shard, "of": self.of} if self.shard else {}),
             "complete": self.complete,
             "took_s": self.took_s,
             "figures": self.figures(),

@@ -97,6 +97,9 @@ def run(*calls: Heard, served: bool = False) -> Run:
 
 DISCOVERED = heard(Endpoint.DISCOVERY)
 LOOPBACK = heard(Endpoint.REGISTRATION, body={"redirect_uris": ["http://127.0.0.1:9/x"]}, status=400)
+MIXED = heard(Endpoint.REGISTRATION, body={"redirect_uris": ["http://127.0.0.1:9/x", "a://b"]}, status=400)
+NATIVE = {"redirect_uris": ["a://b"], "token_endpoint_auth_method": "none"}
+REFUSED = heard(Endpoint.REGISTRATION, body=NATIVE, status=400)
 PUBLIC = heard(Endpoint.REGISTRATION, body={"token_endpoint_auth_method": "none"}, status=201)
 
 
@@ -108,6 +111,11 @@ PUBLIC = heard(Endpoint.REGISTRATION, body={"token_endpoint_auth_method": "none"
         ([DISCOVERED, PUBLIC], "public-client"),
         ([heard(Endpoint.ELSEWHERE, "/.well-known/oauth-authorization-server/res")], "rfc8414-metadata"),
         ([], ""),
+        ([DISCOVERED, MIXED], ""),
+        ([DISCOVERED, REFUSED], ""),
+        ([DISCOVERED, LOOPBACK, heard(Endpoint.REGISTRATION, body={"redirect_uris": []}, status=201)], ""),
+        ([DISCOVERED, heard(Endpoint.TOKEN, status=400)], ""),
+        ([heard(Endpoint.ELSEWHERE, "/.well-known/oauth-protected-resource")], ""),
         ([DISCOVERED, heard(Endpoint.REGISTRATION, body=[], status=400)], ""),
         ([heard(Endpoint.ELSEWHERE, "/elsewhere")], ""),
     ],
@@ -118,6 +126,7 @@ def test_stopped_agent_is_told_what_would_get_it_further(calls: list[Heard], nam
 
 def test_agent_that_got_through_is_told_nothing() -> None:
     assert advice(run(DISCOVERED, served=True)) == ""
+    assert advice(replace(run(DISCOVERED), deviations=("issuer-address",))) == ""
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateproof.conformance.run.proof.mutation.mutant_proof import FILE, SCHEMA, figures
 from gateproof.conformance.run.proof.shard_files import shards_in
+from gateproof.reports.shards import CannotMerge
 
 _ALIKE = ("role", "seed", "sample", "sources")
 
@@ -16,6 +17,10 @@ def joined(folders: Sequence[Path]) -> dict[str, Any]:
     """The content of mutants.json for all shards; raises CannotMerge."""
     parts = shards_in(folders, FILE, SCHEMA, _ALIKE)
     first = parts[0]
+    if len(numbers := {part["figures"]["mutants"] for part in parts}) > 1:
+        raise CannotMerge(
+            f"the shards are of {' and '.join(map(str, sorted(numbers)))} mutants: other engines"
+        )
     trials = [trial for part in parts for trial in part["trials"]]
     return {
         "schema": SCHEMA,

@@ -36,7 +36,7 @@ def honest(**options: Any) -> Header:
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in an installed package: no file differs from a commit."""
-    ours = replace(claimed_rules.harness(), dirty=False)
+    ours = replace(claimed_rules.harness(), commit="c0" * 20, dirty=False)
     monkeypatch.setattr(claimed_rules, "harness", lambda: ours)
     monkeypatch.setattr("gateproof.conformance.run.drive.run_header.harness", lambda: ours)
 
@@ -91,7 +91,7 @@ def test_honest_record_says_what_the_catalogue_says(options: dict[str, Any]) -> 
     assert claims.wrong == ()
     assert claims.unknown == ""
     whole = len(rules.load().for_role("gateway"))
-    assert claims.share == f"{len(header.planned)} of {whole} rules for a gateway"
+    assert claims.share == f"{len(header.planned)} of {whole} rules of the role gateway"
 
 
 @pytest.mark.parametrize("what", FORGED)
@@ -100,6 +100,17 @@ def test_forged_record_is_not_believed(what: str) -> None:
     header = honest(only=("REG-*",)) if what == "a milder owner" else honest()
     claims = claims_of(change(header))
     assert any(said in each for each in claims.wrong), claims
+
+
+@pytest.mark.parametrize("shard", ["x", "1", "1/0", "2/x"])
+def test_shard_that_cannot_be_is_not_believed(shard: str) -> None:
+    header = honest()
+    forged = replace(header, options=replace(header.options, shard=shard))
+    assert "there is no shard" in claims_of(forged).wrong[0]
+
+
+def test_role_that_cannot_be_is_not_believed() -> None:
+    assert "there is no role" in claims_of(replace(honest(), role="../x")).wrong[0]
 
 
 def test_unknown_selection_is_not_believed() -> None:
@@ -130,7 +141,9 @@ def test_verify_says_what_part_of_the_rules_was_run(
     assert main(["run", "--only", "DISC-0[1-3]", "--out", str(out), "--quiet"]) == 0
     capsys.readouterr()
     assert main(["verify", str(out)]) == 0
-    assert f"3 of {len(rules.load().for_role('gateway'))} rules for a gateway" in capsys.readouterr().out
+    assert (
+        f"3 of {len(rules.load().for_role('gateway'))} rules of the role gateway" in capsys.readouterr().out
+    )
 
 
 def test_record_without_a_proof_claims_none() -> None:

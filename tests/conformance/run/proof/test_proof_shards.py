@@ -13,7 +13,9 @@ from gateproof.conformance.cli import main
 from gateproof.conformance.run.drive.options import Shard
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
 from gateproof.conformance.run.proof.joining import joined
-from gateproof.conformance.run.proof.proof import FILE
+from gateproof.conformance.run.proof.proof import FILE, Proof
+from gateproof.conformance.run.proof.runs import Trial
+from gateproof.conformance.run.proof.scope import Effort
 from gateproof.conformance.run.proof.shares import share
 from gateproof.conformance.suite.proven import proven
 from gateproof.reports.shards import CannotMerge
@@ -31,7 +33,64 @@ def without_times(folder: Path) -> dict[str, Any]:
 
 def every(role: str) -> list[Subject]:
     found = subjects(role)
-    return found + combinations([each for each in found if each.kind == "variant"], 20, 1)
+    drawn = combinations([each for each in found if each.kind == "variant"], 200, 1)
+    return list(dict.fromkeys([*found, *drawn]))
+
+
+def stored(folder: Path, role: str, part: list[Subject], shard: str, of: int, **other: Any) -> Path:
+    """A shard of a full proof in which everything was as expected."""
+    trials = [
+        Trial(
+            subject=each,
+            failed=each.rules[:1] if each.kind == "defect" else (),
+            failed_checks=(),
+            broken={},
+            untested={},
+            reason="",
+            duration_s=1.0,
+        )
+        for each in part
+    ]
+    proof = Proof(
+        role=role,
+        effort=Effort.FULL,
+        seed=1,
+        trials=tuple(trials),
+        complete=True,
+        took_s=1.0,
+        shard=shard,
+        of=of,
+        drawn=200,
+    )
+    folder.mkdir()
+    (folder / FILE).write_text(json.dumps({**proof.as_json(), **other}))
+    return folder
+
+
+@pytest.mark.parametrize("role", ["gateway", "service", "agent"])
+def test_full_proof_with_combinations_is_joined(role: str, tmp_path: Path) -> None:
+    found, known = every(role), proven(role).defects
+    folders = [
+        stored(
+            tmp_path / f"{number}", role, share(found, Shard(k=number, n=3), known), f"{number}/3", len(found)
+        )
+        for number in (1, 2, 3)
+    ]
+    trials = joined(folders).trials
+    assert [each.subject.name for each in trials] == [each.name for each in found]
+
+    lost = stored(tmp_path / "lost", role, share(found, Shard(k=3, n=3), known)[1:], "3/3", len(found))
+    with pytest.raises(CannotMerge, match="the shards were divided otherwise"):
+        joined([*folders[:2], lost])
+    twice = share(found, Shard(k=3, n=3), known)
+    double = stored(tmp_path / "twice", role, [*twice[1:], twice[-1]], "3/3", len(found))
+    with pytest.raises(CannotMerge, match="was tried twice"):
+        joined([*folders[:2], double])
+    said = json.loads((folders[2] / FILE).read_text())
+    said["trials"][0]["sources"] = "0" * 64
+    (folders[2] / FILE).write_text(json.dumps(said))
+    with pytest.raises(CannotMerge, match="has changed since it was tried"):
+        joined(folders)
 
 
 @pytest.mark.parametrize("role", ["gateway", "service", "agent"])
@@ -40,7 +99,7 @@ def test_every_subject_is_in_one_shard(role: str, of: int) -> None:
     found, known = every(role), proven(role).defects
     parts = [share(found, Shard(k=number, n=of), known) for number in range(1, of + 1)]
 
-    assert sorted(each.name for part in parts for each in part) == sorted({each.name for each in found})
+    assert sorted(each.name for part in parts for each in part) == sorted(each.name for each in found)
     assert all(found.index(one) < found.index(next_) for part in parts for one, next_ in pairwise(part))
 
 
