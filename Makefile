@@ -75,7 +75,7 @@ odd-targets: ## every rule on targets that are reached oddly, dead, or work half
 		tests/conformance/run/test_reference_world.py \
 		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
 
-attack: ## hostile parties, tampered reports, signals at random moments: ten minutes
+attack: ## hostile parties, tampered reports, signals at random moments
 	@$(install) .venv dev
 	@$(install) .venv-intercept intercept
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,8 @@ def handle(arguments: argparse.Namespace) -> int:
     before_s = 0.0
     with ExitStack() as holding:
         try:
-            found = _chosen(arguments)
+            chosen = _chosen(arguments)
+            found = chosen.found
             holding.enter_context(claimed(arguments.out))
             if arguments.resume:
                 ended, before_s = trials_of(
@@ -128,12 +130,12 @@ def handle(arguments: argparse.Namespace) -> int:
         if mitmdump() is None and asks_for(INTERCEPTING, found, arguments.role, effort, arguments.seed):
             print(f"gateproof: this proof needs the intercepting proxy: {HOW_TO_GET_IT}", file=sys.stderr)
             return INTERRUPTED
-        return _proven(arguments, found, effort, ended, before_s)
+        return _proven(arguments, chosen, effort, ended, before_s)
 
 
 def _proven(
     arguments: argparse.Namespace,
-    found: Sequence[Subject],
+    chosen: _Chosen,
     effort: Effort,
     ended: list[Trial],
     before_s: float,
@@ -143,7 +145,7 @@ def _proven(
     from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
 
-    shown = screen(no_color=arguments.no_color)
+    shown, found = screen(no_color=arguments.no_color), chosen.found
     left = [subject for subject in found if subject not in {trial.subject for trial in ended}]
     counting = Counting(shown, len(left), f"{arguments.role}s")
     started = time.monotonic()
@@ -160,8 +162,8 @@ def _proven(
             took_s=round(before_s + time.monotonic() - started, 1),
             selected=arguments.new or bool(arguments.only),
             shard=_shard(arguments),
-            of=arguments.of,
-            drawn=arguments.drawn,
+            of=chosen.of,
+            drawn=chosen.drawn,
         )
         keep(proof, arguments.out)
         return proof
@@ -234,7 +236,16 @@ def keep(proof: Proof, folder: Path) -> None:
     beside.replace(path)
 
 
-def _chosen(arguments: argparse.Namespace) -> list[Subject]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Chosen:
+    """The subjects of this process, of how many in all, and the number of combinations that were drawn."""
+
+    found: Sequence[Subject]
+    of: int
+    drawn: int
+
+
+def _chosen(arguments: argparse.Namespace) -> _Chosen:
     """The selected defects and variants; raises ValueError if nothing is left, or too little for --ship."""
     from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
     from gateproof.conformance.run.proof.shares import share  # noqa: PLC0415
@@ -256,16 +267,14 @@ def _chosen(arguments: argparse.Namespace) -> list[Subject]:
     count = usual if arguments.combinations is None else arguments.combinations
     variants = [subject for subject in found if subject.kind == "variant"]
     every = list(dict.fromkeys(found + combinations(variants, count, arguments.seed)))
-    # For the file of the proof.
-    arguments.of, arguments.drawn = len(every), count
     if arguments.shard is None:
-        return every
+        return _Chosen(found=every, of=len(every), drawn=count)
     own = share(every, arguments.shard, proven(arguments.role).defects)
     if not own:
         raise ValueError(
             f"shard {arguments.shard} has nothing to try: found {len(every)} defects and variants"
         )
-    return own
+    return _Chosen(found=own, of=len(every), drawn=count)
 
 
 def _selected(arguments: argparse.Namespace) -> bool:

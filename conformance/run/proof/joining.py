@@ -9,7 +9,7 @@ from typing import Any
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
 from gateproof.conformance.run.proof.proof import FILE, SCHEMA, Proof
-from gateproof.conformance.run.proof.runs import Trial
+from gateproof.conformance.run.proof.runs import Trial, read_again
 from gateproof.conformance.run.proof.scope import Effort
 from gateproof.conformance.run.proof.shard_files import shards_in
 from gateproof.reports.shards import CannotMerge
@@ -71,13 +71,4 @@ def _trial(said: Mapping[str, Any]) -> Trial:
     subject = Subject(kind=said["kind"], name=said["name"], what=said["what"], rules=tuple(said["rules"]))
     if said["sources"] != digests.of(subject):
         raise CannotMerge(f"{subject.name}: has changed since it was tried: continue its shard with --resume")
-    return Trial(
-        subject=subject,
-        failed=tuple(said["failed"]),
-        failed_checks=tuple(said["failed_checks"]),
-        broken={},
-        untested={},
-        reason="",
-        duration_s=said["duration_s"],
-        known_fault=said["fault"],
-    )
+    return read_again(subject, said, known_fault=said["fault"])

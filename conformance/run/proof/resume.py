@@ -9,7 +9,7 @@ from typing import Any
 
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.runs import UNDECIDED, UNDECLARED, Trial
+from gateproof.conformance.run.proof.runs import UNDECIDED, UNDECLARED, Trial, read_again
 from gateproof.conformance.run.proof.scope import Effort
 
 
@@ -42,7 +42,7 @@ def trials_of(
         subject = by_name.get((each["kind"], each["name"]))
         if subject is not None and each.get("sources") != digests.of(subject):
             continue
-        trial = _trial(subject, each) if subject is not None else None
+        trial = read_again(subject, each) if subject is not None else None
         if each["fault"].startswith(UNDECIDED):
             # No result: the trial is repeated.
             continue
@@ -53,15 +53,3 @@ def trials_of(
             raise NotTheSame(f"the proof at {path} does not hold ({each['name']}: {fault}): start a new one")
         tried += [trial] if trial is not None else []
     return tried, float(said["took_s"])
-
-
-def _trial(subject: Subject, said: dict[str, Any]) -> Trial:
-    return Trial(
-        subject=subject,
-        failed=tuple(said["failed"]),
-        failed_checks=tuple(said["failed_checks"]),
-        broken={},
-        untested={},
-        reason="",
-        duration_s=said["duration_s"],
-    )

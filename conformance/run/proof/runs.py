@@ -95,6 +95,20 @@ class Trial:
         }
 
 
+def read_again(subject: Subject, said: Mapping[str, Any], *, known_fault: str | None = None) -> Trial:
+    """The trial of an entry of prove.json; without `known_fault`, its fault is found anew."""
+    return Trial(
+        subject=subject,
+        failed=tuple(said["failed"]),
+        failed_checks=tuple(said["failed_checks"]),
+        broken={},
+        untested={},
+        reason="",
+        duration_s=said["duration_s"],
+        known_fault=known_fault,
+    )
+
+
 def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     """Tests a subject with the checks that the effort selects."""
     chosen = checks_for(subject, role, effort, seed)

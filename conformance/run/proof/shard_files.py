@@ -36,6 +36,8 @@ def _read(path: Path, schema: str, alike: Sequence[str]) -> dict[str, Any]:
         said = None
     if not isinstance(said, dict) or said.get("schema") != schema:
         raise CannotMerge(f"{path}: is no {schema}")
+    if "shard" not in said:
+        raise CannotMerge(f"{path}: is whole, not one of several shards")
     if missing := [name for name in (*alike, *_NEEDED) if name not in said]:
         raise CannotMerge(f"{path}: has no {missing[0]}")
     return said
