@@ -37,11 +37,13 @@ from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
 
 ONE, OTHER = "https://gateway.example/auth?state=one", "https://gateway.example/auth?state=other"
+# A signal that comes just before a sleep does not end it, so these programs sleep in short pieces.
 LAST_WORDS = """
 import signal, sys, time
 signal.signal(signal.SIGTERM, lambda *_: sys.exit("good-bye"))
 print("here", flush=True)
-time.sleep(60)
+for _ in range(1200):
+    time.sleep(0.05)
 """
 # A shell dies of the signal at once, and the agent below it still clears up.
 BELOW_A_SHELL = """
@@ -52,7 +54,8 @@ def clear_up(*_):
     sys.exit(0)
 signal.signal(signal.SIGTERM, clear_up)
 print("here", flush=True)
-time.sleep(60)
+for _ in range(1200):
+    time.sleep(0.05)
 """
 # What is left in its group takes no notice of the signal.
 WITH_A_HELPER = """
@@ -61,7 +64,8 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit("good-bye"))
 if os.fork() == 0:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     print("here", flush=True)
-time.sleep(60)
+for _ in range(1200):
+    time.sleep(0.05)
 """
 _ORDINALS = count(1)
 
