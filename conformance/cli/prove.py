@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gateproof.conformance.run.proof.proof import Proof
     from gateproof.conformance.run.proof.runs import Trial
     from gateproof.conformance.run.proof.scope import Effort
+    from gateproof.conformance.run.proof.since import Since
     from gateproof.reports.terminal import Screen
 
 # The default number of random combinations; trials of services and agents take longer.
@@ -68,6 +69,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="store a full proof that holds as the shipped proof; with --new, add to it; with --new --quick, "
         "add the defects only",
     )
+    parser.add_argument(
+        "--since",
+        action="store_true",
+        help="only what changed since the shipped proof; the rest is carried over from it",
+    )
     parser.add_argument("--resume", action="store_true", help="continue the interrupted proof in --out")
     parser.add_argument(
         "--shard",
@@ -105,9 +111,9 @@ def handle(arguments: argparse.Namespace) -> int:
     from gateproof.conformance.faults.intercept.finding import HOW_TO_GET_IT, mitmdump  # noqa: PLC0415
     from gateproof.conformance.run.proof.implementations import NoRegistry  # noqa: PLC0415
     from gateproof.conformance.run.proof.resume import trials_of  # noqa: PLC0415
-    from gateproof.conformance.run.proof.scope import Effort, asks_for  # noqa: PLC0415 - these load pytest and HTTP
+    from gateproof.conformance.run.proof.scope import asks_for  # noqa: PLC0415 - these load pytest and HTTP
 
-    effort = Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
+    effort = effort_of(arguments)
     ended: list[Trial] = []
     before_s = 0.0
     with ExitStack() as holding:
@@ -123,6 +129,7 @@ def handle(arguments: argparse.Namespace) -> int:
                     effort=effort,
                     seed=arguments.seed,
                     shard=_shard(arguments),
+                    since="" if chosen.since is None else chosen.since.shipped,
                 )
         except (NoRegistry, ValueError) as wrong:
             print(f"gateproof: {wrong}", file=sys.stderr)
@@ -131,6 +138,12 @@ def handle(arguments: argparse.Namespace) -> int:
             print(f"gateproof: this proof needs the intercepting proxy: {HOW_TO_GET_IT}", file=sys.stderr)
             return INTERRUPTED
         return _proven(arguments, chosen, effort, ended, before_s)
+
+
+def effort_of(arguments: argparse.Namespace) -> Effort:
+    from gateproof.conformance.run.proof.scope import Effort  # noqa: PLC0415 - loads pytest and HTTP
+
+    return Effort.QUICK if arguments.quick else Effort.EVERY_CASE if arguments.every_case else Effort.FULL
 
 
 def _proven(
@@ -164,6 +177,7 @@ def _proven(
             shard=_shard(arguments),
             of=chosen.of,
             drawn=chosen.drawn,
+            since=chosen.since,
         )
         keep(proof, arguments.out)
         return proof
@@ -190,6 +204,7 @@ def _proven(
                 else arguments.workers,
                 seed=arguments.seed,
                 ended=note,
+                parts=None if chosen.since is None else chosen.since.left,
             )
     except ProofBroke as broke:
         stopped = str(broke)
@@ -238,11 +253,15 @@ def keep(proof: Proof, folder: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Chosen:
-    """The subjects of this process, of how many in all, and the number of combinations that were drawn."""
+    """The subjects of this process, of how many in all, and the number of combinations that were drawn.
+
+    `since` is there if only what changed since the shipped proof is tried.
+    """
 
     found: Sequence[Subject]
     of: int
     drawn: int
+    since: Since | None = None
 
 
 def _chosen(arguments: argparse.Namespace) -> _Chosen:
@@ -267,6 +286,8 @@ def _chosen(arguments: argparse.Namespace) -> _Chosen:
     count = usual if arguments.combinations is None else arguments.combinations
     variants = [subject for subject in found if subject.kind == "variant"]
     every = list(dict.fromkeys(found + combinations(variants, count, arguments.seed)))
+    if arguments.since:
+        return _changed(arguments, every, count)
     if arguments.shard is None:
         return _Chosen(found=every, of=len(every), drawn=count)
     own = share(every, arguments.shard, proven(arguments.role).defects)
@@ -275,6 +296,17 @@ def _chosen(arguments: argparse.Namespace) -> _Chosen:
             f"shard {arguments.shard} has nothing to try: found {len(every)} defects and variants"
         )
     return _Chosen(found=own, of=len(every), drawn=count)
+
+
+def _changed(arguments: argparse.Namespace, every: Sequence[Subject], drawn: int) -> _Chosen:
+    """What has to be tried again since the shipped proof; raises ValueError if there is nothing to go on."""
+    from gateproof.conformance.run.proof.since import since_the_shipped  # noqa: PLC0415 - loads pytest and HTTP
+
+    unfit = {"--shard": arguments.shard is not None, "--new": arguments.new}
+    if given := [option for option, is_given in unfit.items() if is_given]:
+        raise ValueError(f"--since does not go with {', '.join(given)}")
+    since = since_the_shipped(arguments.role, every, effort_of(arguments), arguments.seed)
+    return _Chosen(found=list(since.left), of=len(since.left), drawn=drawn, since=since)
 
 
 def _selected(arguments: argparse.Namespace) -> bool:
@@ -322,6 +354,8 @@ def tell(shown: Screen, proof: Proof) -> None:
         shown.say(f"{sign} {trial.subject.kind:<8}{trial.subject.name:<{width}}  {caught}")
         if fault:
             shown.say(f"    {shown.paint(fault, 'red')}: {trial.subject.what}")
+    if proof.since is not None:
+        shown.say(f"since the shipped proof {proof.since.shipped[:12]}: {proof.since.why}")
     figures = proof.as_json()["figures"]
     shown.say(f"{figures['caught']} of {figures['defects']} defects caught by their right rule, and no other")
     shown.say(f"{figures['left_alone']} of {figures['variants']} legal variants left alone")

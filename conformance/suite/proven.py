@@ -35,13 +35,18 @@ class Caught:
 class Proven:
     """The result of the last full proof of a role; empty if there is none.
 
-    `defects` also has those that were tried by themselves since; `figures` are of the full proof alone.
+    `defects` also has those of `later`, which were tried by themselves since; `figures` are of the full proof
+    alone. `combined` has a digest of each combination of variants that was tried, and `made_of` digests of
+    what the full proof was made of.
     """
 
     digest: str = ""
     figures: Mapping[str, int] = field(default_factory=dict)
     defects: Mapping[str, Caught] = field(default_factory=dict)
     variants: frozenset[str] = frozenset()
+    later: frozenset[str] = frozenset()
+    combined: frozenset[str] = frozenset()
+    made_of: Mapping[str, Any] | None = None
 
     def seen(self) -> frozenset[str]:
         """All checks that failed on some defect, without their cases."""
@@ -89,6 +94,9 @@ def proven(role: str) -> Proven:
             for name, each in (said["defects"] | said["later"]).items()
         },
         variants=frozenset(said["variants"]),
+        later=frozenset(said["later"]),
+        combined=frozenset(said.get("combined", ())),
+        made_of=said.get("made_of"),
     )
 
 

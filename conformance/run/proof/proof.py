@@ -14,8 +14,10 @@ from gateproof.conformance.checks import index
 from gateproof.conformance.run.drive.run_header import harness
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.made_of import made_of
 from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, attempt
-from gateproof.conformance.run.proof.scope import Effort, longest_first
+from gateproof.conformance.run.proof.scope import Effort, Part, checks_for, longest_first
+from gateproof.conformance.run.proof.since import Since, short_name
 from gateproof.conformance.run.proof.workers import in_workers
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import SCHEMA as PROVEN
@@ -48,7 +50,7 @@ class Proof:
 
     `selected` is true if only some defects and variants were asked for, and `shard` names a part of a proof
     with `of` trials. Then checks for the other defects are not expected to fail. `drawn` is the number of
-    combinations.
+    combinations. `since` says what was not tried again because the shipped proof still holds for it.
     """
 
     role: str
@@ -61,6 +63,7 @@ class Proof:
     shard: str = ""
     of: int = 0
     drawn: int = 0
+    since: Since | None = None
 
     @property
     def whole(self) -> bool:
@@ -73,6 +76,8 @@ class Proof:
         seen = {_function(check_id) for trial in self._defects() for check_id in trial.failed_checks}
         if self.effort is Effort.QUICK:
             seen |= proven(self.role).seen()
+        if self.since is not None:
+            seen |= self.since.seen
         return tuple(name for name in _judged_checks(self.role) if name not in seen)
 
     def outcome(self) -> Outcome:
@@ -90,12 +95,13 @@ class Proof:
     def figures(self) -> dict[str, int]:
         defects = self._defects()
         variants = [trial for trial in self.trials if trial.subject.kind == "variant"]
+        before = Counter(subject.kind for subject in self._carried())
         judged = _judged_checks(self.role)
         return {
-            "defects": len(defects),
-            "caught": sum(not trial.fault() for trial in defects),
-            "variants": len(variants),
-            "left_alone": sum(not trial.fault() for trial in variants),
+            "defects": len(defects) + before["defect"],
+            "caught": sum(not trial.fault() for trial in defects) + before["defect"],
+            "variants": len(variants) + before["variant"],
+            "left_alone": sum(not trial.fault() for trial in variants) + before["variant"],
             "checks": len(judged),
             "checks_seen_failing": len(judged) - len(self.unseen),
         }
@@ -114,6 +120,7 @@ class Proof:
             "selected": self.selected,
             "combinations": self.drawn,
             **({"shard": self.shard, "of": self.of} if self.shard else {}),
+            **({"since": self.since.as_json()} if self.since is not None else {}),
             "complete": self.complete,
             "took_s": self.took_s,
             "figures": self.figures(),
@@ -133,10 +140,13 @@ class Proof:
             for name in {_function(check_id) for check_id in trial.failed_checks}
         )
         known = {} if before is None else before["defects"] | before["later"]
-        kept = {
-            trial.subject.name: _closest_to(trial, often, known.get(trial.subject.name, {}).get("checks", []))
-            for trial in self._defects()
-        }
+        carried = [each.name for each in self._carried() if each.kind == "defect"]
+        kept = {name: list(known[name]["checks"]) for name in carried}
+        for trial in self._defects():
+            checks = known.get(trial.subject.name, {}).get("checks", [])
+            kept[trial.subject.name] = [
+                *dict.fromkeys([*self._still(trial, checks), *_closest_to(trial, often, checks)])
+            ]
         covered = {_function(check_id) for checks in kept.values() for check_id in checks}
         for trial in self._defects():
             for check_id in trial.failed_checks:
@@ -147,9 +157,11 @@ class Proof:
             "schema": PROVEN,
             "role": self.role,
             "harness": __version__,
+            "commit": harness().commit,
             "catalogue_digest": rules.load().digest(),
             "figures": self.figures(),
-            "defects": {
+            "defects": {name: known[name] for name in carried}
+            | {
                 trial.subject.name: {
                     "what": trial.subject.what,
                     "rules": list(trial.subject.rules),
@@ -158,12 +170,10 @@ class Proof:
                 }
                 for trial in self._defects()
             },
-            "variants": [
-                trial.subject.name
-                for trial in self.trials
-                if trial.subject.kind == "variant" and not trial.subject.combined
-            ],
+            "variants": [each.name for each in self._variants() if not each.combined],
+            "combined": sorted(short_name(each) for each in self._variants() if each.combined),
             "later": {},
+            "made_of": made_of(self.role).as_json(),
         }
 
     def added_to(self, shipped: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,6 +193,20 @@ class Proof:
             },
         }
 
+    def _carried(self) -> tuple[Subject, ...]:
+        return () if self.since is None else self.since.carried
+
+    def _variants(self) -> list[Subject]:
+        """Those that were tried and those that were carried over."""
+        every = (*self._carried(), *(trial.subject for trial in self.trials))
+        return [each for each in every if each.kind == "variant"]
+
+    def _still(self, trial: Trial, before: Sequence[str]) -> list[str]:
+        """The checks that caught a defect in the shipped proof and are unchanged, if these were left out."""
+        if self.since is None or not trial.caught_before:
+            return []
+        return [check_id for check_id in before if _function(check_id) in self.since.seen]
+
     def _defects(self) -> list[Trial]:
         return [trial for trial in self.trials if trial.subject.kind == "defect"]
 
@@ -195,14 +219,17 @@ def prove(
     workers: int,
     seed: int,
     ended: Callable[[Trial], None],
+    parts: Mapping[Subject, Part] | None = None,
 ) -> list[Trial]:
     """Tests all subjects, several in parallel, each with its own processes and fake parties.
 
-    `ended` is called for each finished trial; it may stop the proof by an exception.
+    `parts` has what to ask of each, if not what the effort asks. `ended` is called for each finished trial;
+    it may stop the proof by an exception.
     """
     subjects = longest_first(all_subjects, role, effort, seed)
     trials: dict[Subject, Trial] = {}
-    calls = [(subject, role, effort, seed) for subject in subjects]
+    asked = parts or {each: Part(asked=checks_for(each, role, effort, seed)) for each in subjects}
+    calls = [(subject, role, asked[subject], seed) for subject in subjects]
     with closing(in_workers(attempt, calls, workers=workers)) as working:
         for place, done in working:
             try:

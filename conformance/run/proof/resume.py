@@ -18,7 +18,14 @@ class NotTheSame(ValueError):
 
 
 def trials_of(
-    path: Path, subjects: Sequence[Subject], *, role: str, effort: Effort, seed: int, shard: str = ""
+    path: Path,
+    subjects: Sequence[Subject],
+    *,
+    role: str,
+    effort: Effort,
+    seed: int,
+    shard: str = "",
+    since: str = "",
 ) -> tuple[list[Trial], float]:
     """The finished trials, and how long they took; raises NotTheSame.
 
@@ -28,6 +35,8 @@ def trials_of(
         said: dict[str, Any] = json.loads(path.read_bytes())
     except (OSError, ValueError):
         raise NotTheSame(f"there is no proof at {path} to continue: leave out --resume") from None
+    if said.get("since", {}).get("proof", "") != since:
+        raise NotTheSame(f"the proof at {path} was not made since the same shipped proof: leave out --resume")
     wanted = {"role": role, "effort": effort.value, "seed": seed, "sources": digests.of_the_suite()}
     if said.get("shard", "") != shard:
         raise NotTheSame(

@@ -6,7 +6,7 @@ import atexit
 import gc
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.run.prepare.gateway import Stage, set_stage
 from gateproof.conformance.run.proof.fork_server import ForkServer
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.scope import Effort, checks_for, in_passing, rules_of
+from gateproof.conformance.run.proof.scope import Part, in_passing, rules_of
 from gateproof.fakes.merchant.admin import MerchantAdminError
 from gateproof.reports.failed_steps import is_a_step
 from gateproof.reports.verdicts import Reason, RuleResult, RunResult, Verdict
@@ -51,6 +51,8 @@ class Trial:
     # Checks whose races did not overlap often enough.
     no_overlap: tuple[str, ...] = ()
     times_unclear: tuple[str, ...] = ()
+    # A check that was not asked again caught the defect in the shipped proof, and has not changed since.
+    caught_before: bool = False
     # The fault of a trial that was read from a file, which does not hold everything it was found by.
     known_fault: str | None = None
 
@@ -65,7 +67,8 @@ class Trial:
         right = self.subject.rules[0] if self.subject.kind == "defect" else None
         in_vain = (*self.no_overlap, *self.times_unclear)
         undecided = any(check_id.startswith(f"{right}/") for check_id in in_vain)
-        if right is not None and right not in self.failed and not undecided:
+        caught = right in self.failed or self.caught_before
+        if right is not None and not caught and not undecided:
             seen = f"; failed instead: {', '.join(self.failed)}" if self.failed else ""
             return f"not caught by {right}{seen}" + "".join(
                 f"; {why}" for why in (self.reason, self.said.get(right)) if why
@@ -92,6 +95,7 @@ class Trial:
             "failed_checks": list(self.failed_checks),
             "fault": self.fault(),
             "duration_s": self.duration_s,
+            **({"caught_before": True} if self.caught_before else {}),
         }
 
 
@@ -105,13 +109,14 @@ def read_again(subject: Subject, said: Mapping[str, Any], *, known_fault: str | 
         untested={},
         reason="",
         duration_s=said["duration_s"],
+        caught_before=said.get("caught_before", False),
         known_fault=known_fault,
     )
 
 
-def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
-    """Tests a subject with the checks that the effort selects."""
-    chosen = checks_for(subject, role, effort, seed)
+def attempt(subject: Subject, role: str, part: Part, seed: int) -> Trial:
+    """Tests a subject with a part of the checks, or all."""
+    chosen = part.asked
     passing = in_passing(subject, role, chosen)
     options = RunOptions(role=role, seed=seed, chosen=chosen, in_passing=passing, exchanges=False)
     own = own_place(seed)
@@ -124,7 +129,7 @@ def attempt(subject: Subject, role: str, effort: Effort, seed: int) -> Trial:
     stage = own.stage() if role == "gateway" else None
     with TemporaryDirectory(prefix="gateproof-proof-") as folder:
         result = carry_out(embedded, rules_of(chosen, role), options, lambda _: None, Path(folder), stage)
-    trial = trial_of(subject, result, sampled=chosen is not None)
+    trial = replace(trial_of(subject, result, sampled=chosen is not None), caught_before=part.caught_before)
     if chosen is None:
         # A whole run leaves hundreds of megabytes in cycles, and the automatic collection is rare.
         del result

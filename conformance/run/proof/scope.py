@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from gateproof.conformance.checks import index, races
@@ -35,6 +36,18 @@ class Effort(StrEnum):
     QUICK = "quick"
     FULL = "full"
     EVERY_CASE = "every-case"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """What a trial asks: these checks, or all (None).
+
+    `caught_before` is true for a defect that a check of its right rule caught in the shipped proof, where
+    that check has not changed: then nothing that is asked has to fail.
+    """
+
+    asked: frozenset[str] | None
+    caught_before: bool = False
 
 
 def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozenset[str] | None:

@@ -1,0 +1,111 @@
+"""What a shipped proof was made of, so that only what changed since has to be tried again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from gateproof.conformance.checks import homes
+from gateproof.conformance.run.proof import digests, sources
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.suite import rules
+from gateproof.package import ROOT
+
+# What no trial runs: the commands, and what they do beside a run.
+_ELSEWHERE = tuple(
+    ROOT / "conformance" / place
+    for place in ("checks/gateway", "checks/service", "checks/agent", "cli", "run/doctor", "run/replay")
+)
+# Enough to tell the versions of one file apart.
+_DIGITS = 16
+_DISTRIBUTION = re.compile(r"[\w.-]+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MadeOf:
+    """Digests of what every trial of a role depends on, and of each file that only some depend on."""
+
+    common: str
+    checks: Mapping[str, str]
+    subjects: Mapping[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@cache
+def made_of(role: str) -> MadeOf:
+    """What a proof of this role is made of now."""
+    return MadeOf(
+        common=_common(role),
+        checks=_each(sources.of_checks(role)),
+        subjects=_subjects(),
+    )
+
+
+def unchanged_checks(role: str, before: MadeOf) -> frozenset[str]:
+    """The checks, as RULE/name, whose module is as it was, and all that it imports of the others."""
+    files = sources.of_checks(role)
+    now, places = made_of(role).checks, {path.stem: path for path in files}
+    unchanged = set()
+    for module, checks in homes(role).items():
+        needed = sources.followed([places[module.rpartition(".")[2]]], files)
+        if _as_before(needed, now, before.checks):
+            unchanged |= {f"{check.rule}/{check.name}" for check in checks}
+    return frozenset(unchanged)
+
+
+def is_as_before(subject: Subject, before: MadeOf) -> bool:
+    """Whether no file of a subject changed."""
+    files = digests.files_of(frozenset(subject.name.split("+")))
+    return _as_before(files, _subjects(), before.subjects)
+
+
+def _as_before(files: Iterable[Path], now: Mapping[str, str], before: Mapping[str, str]) -> bool:
+    return all(now[name] == before.get(name) for name in map(_name, files))
+
+
+@cache
+def _subjects() -> Mapping[str, str]:
+    return _each(sources.of_subjects())
+
+
+@cache
+def _common(role: str) -> str:
+    """The rest of the sources, the rules as far as they decide, and the versions of the libraries."""
+    of_the_rest = sources.digest(
+        path
+        for path in sources.of_the_packages()
+        if not sources.is_of_a_subject(path) and not any(path.is_relative_to(each) for each in _ELSEWHERE)
+    )
+    decisive = [[rule.id, rule.level, rule.needs, rule.steps] for rule in rules.load().for_role(role)]
+    return short(json.dumps([of_the_rest, decisive, _libraries()]).encode())
+
+
+def _libraries() -> list[str]:
+    try:
+        named = [entry.partition(";")[0] for entry in requires("gateproof") or () if "extra ==" not in entry]
+    except PackageNotFoundError:
+        return []
+    bare = {found[0] for entry in named if (found := _DISTRIBUTION.match(entry))}
+    return sorted(f"{name} {version(name)}" for name in bare)
+
+
+def _each(paths: Iterable[Path]) -> dict[str, str]:
+    return {_name(path): sources.digest([path])[:_DIGITS] for path in paths}
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def short(octets: bytes) -> str:
+    """A digest that is long enough to tell the versions of one thing apart."""
+    return hashlib.sha256(octets).hexdigest()[:_DIGITS]

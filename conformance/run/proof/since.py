@@ -1,0 +1,121 @@
+"""What has to be tried again since the shipped proof was made, and what still holds of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateproof.conformance.checks import index
+from gateproof.conformance.run.proof import made_of
+from gateproof.conformance.run.proof.implementations import Subject
+from gateproof.conformance.run.proof.made_of import MadeOf
+from gateproof.conformance.run.proof.scope import Effort, Part, checks_for
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.proven import Proven, proven
+from gateproof.reports.verdicts import many
+
+_KINDS = ("defect", "variant")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Since:
+    """What is left to try, what holds as it was, and the checks whose failing in the shipped proof counts."""
+
+    shipped: str
+    why: str
+    left: Mapping[Subject, Part]
+    carried: tuple[Subject, ...] = ()
+    seen: frozenset[str] = frozenset()
+
+    def as_json(self) -> dict[str, Any]:
+        """What prove.json says of it."""
+        carried = {kind: [each.name for each in self.carried if each.kind == kind] for kind in _KINDS}
+        return {"proof": self.shipped, "why": self.why, "carried": carried}
+
+
+def since_the_shipped(role: str, found: Sequence[Subject], effort: Effort, seed: int) -> Since:
+    """Raises ValueError if the shipped proof does not say what it was made of."""
+    shipped = proven(role)
+    if shipped.made_of is None:
+        raise ValueError(f"the shipped proof of {role}s does not say what it was made of: leave out --since")
+    before = MadeOf(**shipped.made_of)
+    if before.common != made_of.made_of(role).common:
+        everything = {each: Part(asked=checks_for(each, role, effort, seed)) for each in found}
+        return Since(
+            shipped=shipped.digest,
+            why="what every trial depends on has changed: all are tried",
+            left=everything,
+        )
+    unchanged = made_of.unchanged_checks(role, before)
+    count = sum(_name(check) not in unchanged for checks in index(role).values() for check in checks)
+    parts = {each: _part(each, role, effort, seed, shipped, before, unchanged) for each in found}
+    left = {each: part for each, part in parts.items() if part is not None}
+    return Since(
+        shipped=shipped.digest,
+        why=f"{many(count, 'check')} changed; {len(found) - len(left)} of {len(found)} need no new trial",
+        left=left,
+        carried=tuple(each for each in found if each not in left),
+        seen=shipped.seen() & unchanged,
+    )
+
+
+def _part(
+    subject: Subject,
+    role: str,
+    effort: Effort,
+    seed: int,
+    shipped: Proven,
+    before: MadeOf,
+    unchanged: frozenset[str],
+) -> Part | None:
+    """What is asked of one subject; None if nothing that its trial depends on has changed."""
+    chosen = checks_for(subject, role, effort, seed)
+    if not _was_tried(subject, shipped) or not made_of.is_as_before(subject, before):
+        return Part(asked=chosen)
+    every = [check for checks in index(role).values() for check in checks]
+    full = {case for check in every for case in check.ids()} if chosen is None else chosen
+    again = {case for case in full if _function(case) not in unchanged}
+    caught = _caught_still(subject, shipped, unchanged)
+    if not caught:
+        again |= {case for case in full if case.startswith(f"{subject.rules[0]}/")}
+    if not again:
+        return None
+    if any(check.whole_run and again.intersection(check.ids()) for check in every):
+        # A check of the whole run is about all that the others did.
+        return Part(asked=chosen)
+    return Part(asked=frozenset(again), caught_before=caught)
+
+
+def _was_tried(subject: Subject, shipped: Proven) -> bool:
+    """Whether the full proof tried it with the rules that it declares now."""
+    if subject.combined:
+        return short_name(subject) in shipped.combined
+    if subject.kind == "variant":
+        return subject.name in shipped.variants
+    known = shipped.defects.get(subject.name)
+    return known is not None and subject.name not in shipped.later and known.rules == subject.rules
+
+
+def _caught_still(subject: Subject, shipped: Proven, unchanged: frozenset[str]) -> bool:
+    """Whether a check of the right rule that caught it has not changed; there is none for a variant."""
+    if subject.kind == "variant":
+        return True
+    right = f"{subject.rules[0]}/"
+    return any(
+        case.startswith(right) and _function(case) in unchanged
+        for case in shipped.defects[subject.name].checks
+    )
+
+
+def short_name(combination: Subject) -> str:
+    """Tells combinations apart in what ships, in which their names would take much space."""
+    return made_of.short(combination.name.encode())
+
+
+def _name(check: Check) -> str:
+    return f"{check.rule}/{check.name}"
+
+
+def _function(case: str) -> str:
+    return case.partition("[")[0]

@@ -1,0 +1,226 @@
+"""After a change, only what depends on it is tried again; the rest is carried over from the shipped proof."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateproof.conformance.cli import main
+from gateproof.conformance.run.proof import made_of
+from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
+from gateproof.conformance.run.proof.proof import Outcome, Proof
+from gateproof.conformance.run.proof.runs import Trial
+from gateproof.conformance.run.proof.scope import Effort, checks_for
+from gateproof.conformance.run.proof.since import Since, short_name, since_the_shipped
+from gateproof.conformance.suite import proven
+
+# The rule that catches the first is checked in claim.py, that of the second in keys.py.
+EXP, KID = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
+VARIANTS = subjects("gateway", ["redirects-by-303", "codes-of-128-bits"])
+PAIR = combinations(VARIANTS, 1, 7)
+
+
+def caught_by(subject: Subject) -> str:
+    """A case of a check of the right rule that exists."""
+    cases = sorted(case for case in checks_for(subject, "gateway", Effort.FULL, 1) or ())
+    return next(case for case in cases if case.startswith(f"{subject.rules[0]}/"))
+
+
+def shipped(changed: str = "", **other: Any) -> dict[str, Any]:
+    """What ships, made of what is there now, but for one file."""
+    of = made_of.made_of("gateway").as_json()
+    for group in ("checks", "subjects"):
+        of[group] = {name: "0" if name == changed else digest for name, digest in of[group].items()}
+    return {
+        "figures": {"checks": 1},
+        "defects": {
+            each.name: {
+                "what": each.what,
+                "rules": list(each.rules),
+                "checks": [caught_by(each)],
+                "took_s": 1.0,
+            }
+            for each in (EXP, KID)
+        },
+        "variants": [each.name for each in VARIANTS],
+        "combined": [short_name(each) for each in PAIR],
+        "later": {},
+        "made_of": of,
+        **other,
+    }
+
+
+@pytest.fixture
+def ships(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Makes something the shipped proof of gateways."""
+    monkeypatch.setattr(proven, "_FOLDER", tmp_path / "proven")
+
+    def ship(what: Mapping[str, Any]) -> None:
+        proven.ship("gateway", what)
+        proven.proven.cache_clear()
+
+    yield ship
+    proven.proven.cache_clear()
+
+
+def since(*found: Subject) -> Since:
+    return since_the_shipped("gateway", found, Effort.FULL, 1)
+
+
+def test_nothing_is_tried_again_where_nothing_changed(ships: Any) -> None:
+    ships(shipped())
+
+    found = since(EXP, KID, *VARIANTS, *PAIR)
+
+    assert not found.left
+    assert found.carried == (EXP, KID, *VARIANTS, *PAIR)
+    assert found.why == f"0 checks changed; {len(found.carried)} of {len(found.carried)} need no new trial"
+
+
+def test_a_changed_module_of_checks_is_asked_and_nothing_else(ships: Any) -> None:
+    ships(shipped("conformance/checks/gateway/keys.py"))
+
+    left = since(EXP, KID, *VARIANTS).left
+
+    for each in (EXP, *VARIANTS):
+        asked = left[each].asked if each in left else frozenset()
+        assert asked is not None
+        assert {case.partition("-")[0] for case in asked} <= {"KEYS"}
+        assert each is not EXP or each not in left or left[each].caught_before
+    assert VARIANTS[0] in left
+    # Its own rule stands in that module, so it has to be caught again.
+    assert not left[KID].caught_before
+    assert caught_by(KID) in (left[KID].asked or ())
+
+
+def test_a_module_that_checks_share_changes_those_that_import_it(ships: Any) -> None:
+    ships(shipped("conformance/checks/gateway/_timestamps.py"))
+
+    asked = since(VARIANTS[0]).left[VARIANTS[0]].asked
+
+    assert asked
+    assert {case.partition("-")[0] for case in asked} < {"CLAIM", "REDEEM", "CODE", "VAULT", "KEYS", "PROXY"}
+
+
+def test_a_subject_whose_file_changed_is_tried_whole(ships: Any) -> None:
+    (file,) = [
+        name
+        for name in made_of.made_of("gateway").subjects
+        if f'"{EXP.name} (' in (made_of.ROOT / name).read_text()
+    ]
+    ships(shipped(file))
+
+    left = since(EXP, VARIANTS[0]).left
+
+    assert list(left) == [EXP]
+    assert left[EXP].asked == checks_for(EXP, "gateway", Effort.FULL, 1)
+    assert not left[EXP].caught_before
+
+
+def test_what_the_full_proof_did_not_try_is_tried_whole(ships: Any) -> None:
+    what = shipped()
+    declared = {**what["defects"][KID.name], "rules": ["KEYS-05"]}
+    ships(
+        {
+            **what,
+            "defects": {KID.name: declared},
+            "later": {EXP.name: what["defects"][EXP.name]},
+            "combined": [],
+        }
+    )
+
+    assert list(since(EXP, KID, VARIANTS[0], *PAIR).left) == [EXP, KID, *PAIR]
+
+
+def test_everything_is_tried_where_what_all_depend_on_changed(ships: Any) -> None:
+    what = shipped()
+    ships({**what, "made_of": {**what["made_of"], "common": "0"}})
+
+    found = since(EXP, VARIANTS[0])
+
+    assert list(found.left) == [EXP, VARIANTS[0]]
+    assert found.left[VARIANTS[0]].asked is None
+    assert "all are tried" in found.why
+
+
+def trial(subject: Subject, *failed: str, caught_before: bool = False) -> Trial:
+    return Trial(
+        subject=subject,
+        failed=tuple(dict.fromkeys(each.partition("/")[0] for each in failed)),
+        failed_checks=failed,
+        broken={},
+        untested={},
+        reason="",
+        duration_s=2.0,
+        caught_before=caught_before,
+    )
+
+
+def test_defect_that_was_caught_by_what_did_not_change_need_not_fail() -> None:
+    assert not trial(EXP, caught_before=True).fault()
+    assert trial(EXP).fault().startswith("not caught by CLAIM-04")
+    assert trial(EXP, "REG-01/x", caught_before=True).fault().startswith("undeclared: REG-01")
+
+
+def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
+    before = shipped("conformance/checks/gateway/keys.py")
+    ships(before)
+    left = since(EXP, KID, *VARIANTS)
+    only = replace(left, carried=(EXP, *VARIANTS), left={KID: left.left[KID]})
+    proof = Proof(
+        role="gateway",
+        effort=Effort.FULL,
+        seed=1,
+        trials=(trial(KID, caught_by(KID)),),
+        complete=True,
+        took_s=3.0,
+        selected=True,
+        since=only,
+    )
+
+    assert proof.outcome() is Outcome.HOLDS
+    assert proof.figures()["defects"] == proof.figures()["caught"] == 2
+    assert proof.figures()["variants"] == proof.figures()["left_alone"] == len(VARIANTS)
+    said = proof.as_json()["since"]
+    assert said["carried"] == {"defect": [EXP.name], "variant": [each.name for each in VARIANTS]}
+    again = proof.to_ship(before)
+    assert again["defects"][EXP.name] == before["defects"][EXP.name]
+    assert again["defects"][KID.name]["took_s"] == 2.0
+    assert again["variants"] == before["variants"]
+    assert again["made_of"] == made_of.made_of("gateway").as_json()
+
+
+def test_command_carries_over_what_did_not_change(ships: Any, tmp_path: Path, capsys: Any) -> None:
+    ships(shipped())
+
+    code = main(["prove", "--since", "--only", EXP.name, "--out", str(tmp_path / "out"), "--no-color"])
+
+    assert code == 0
+    assert "1 of 1 need no new trial" in capsys.readouterr().out
+    kept = json.loads((tmp_path / "out" / "prove.json").read_text())
+    assert kept["since"]["carried"]["defect"] == [EXP.name]
+    assert kept["figures"]["caught"] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "does not say what it was made of: leave out --since"),
+        (["--shard", "1/2"], "--since does not go with --shard"),
+        (["--new"], "--since does not go with --new"),
+    ],
+)
+def test_since_that_has_nothing_to_go_on_is_wrong_usage(
+    ships: Any, tmp_path: Path, capsys: Any, options: list[str], said: str
+) -> None:
+    ships({name: value for name, value in shipped().items() if name != "made_of"})
+
+    code = main(["prove", "--since", *options, "--out", str(tmp_path / "out")])
+
+    assert code == 2
+    assert said in capsys.readouterr().err
