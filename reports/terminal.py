@@ -162,7 +162,7 @@ def failures(
                 _by_launching(screen, check, repeats.get(check.id) or once_more)
                 _field(screen, "again", once_more)
                 _field(screen, "replay", "" if check.scenario else repeats.get(check.id, ""))
-                each = "; report.html and junit.xml have the exchanges of each check"
+                each = "; report.html and junit.xml have the exchanges of each failed check"
                 several = sum(map(len, findings)) > 1
                 _field(screen, "more", f"gateproof explain {rule.id}{each if several else ''}")
                 screen.say()

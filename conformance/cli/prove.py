@@ -270,18 +270,19 @@ def _chosen(arguments: argparse.Namespace) -> _Chosen:
     from gateproof.conformance.run.proof.shares import share  # noqa: PLC0415
     from gateproof.conformance.suite.proven import proven  # noqa: PLC0415
 
-    in_part = arguments.only or (arguments.quick and not arguments.new)
+    in_part = not arguments.new and (arguments.only or arguments.quick)
     if arguments.ship and (in_part or arguments.combinations is not None):
-        raise ValueError("--ship needs a full proof: leave out --only, --quick and --combinations")
+        raise ValueError("--ship needs a full proof, or --new: leave out --only, --quick and --combinations")
     if arguments.ship and arguments.shard is not None:
         raise ValueError("--ship needs a whole proof: merge the shards, then --resume --ship with its folder")
     found = subjects(arguments.role, arguments.only)
-    if arguments.new:
-        found = [subject for subject in found if not _is_known(arguments.role, subject)]
-    if not found and arguments.new:
-        raise ValueError("the shipped proof has every defect and variant: nothing is left for --new")
     if not found:
         raise ValueError(f"no defect or variant matches {', '.join(arguments.only)}")
+    if arguments.new:
+        found = [subject for subject in found if not _is_known(arguments.role, subject)]
+    if not found:
+        what = "all that --only selects" if arguments.only else "every defect and variant"
+        raise ValueError(f"the shipped proof has {what}: nothing is left for --new")
     usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
     count = usual if arguments.combinations is None else arguments.combinations
     variants = [subject for subject in found if subject.kind == "variant"]

@@ -27,7 +27,7 @@ ACCESS_TOKEN_S = 3600
 MERCHANT_TOKEN_S = 1800
 REDEMPTION_SCOPE = "ext_token:read"
 # How long past its stated end a Proxy token is accepted.
-LATE_S = 5.0
+PROXY_TOKEN_GRACE_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -320,7 +320,7 @@ class ScriptedGateway:
             if known is None:
                 return False
             self.proxy_tokens.append(known)
-        until = known.said_to_end_at + LATE_S if self.ends_proxy_tokens else known.expires_at
+        until = known.said_to_end_at + PROXY_TOKEN_GRACE_S if self.ends_proxy_tokens else known.expires_at
         return not known.revoked and time.monotonic() < until
 
     def _is_the_proxy_client(self, call: Call) -> bool:

@@ -18,7 +18,7 @@ from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.fakes.gateway.gateway import LATE_S
+from gateproof.fakes.gateway.gateway import PROXY_TOKEN_GRACE_S
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -122,7 +122,7 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
     if not world.service_state.renews_far_ahead:
-        end = max((token.said_to_end_at for token in held), default=0.0) + LATE_S + MOMENT_S
+        end = max((token.said_to_end_at for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
         time.sleep(max(0.0, end - time.monotonic()))
     gateway.ends_proxy_tokens = True
     try:
@@ -150,8 +150,8 @@ def _calls_work(service: Service, world: ServiceWorld, holders: int, *, forced: 
             )
         expect.that(
             holds,
-            f"operation more than {LATE_S:.0f} s past the expires_in of the Proxy token, after one that"
-            " failed",
+            f"operation more than {PROXY_TOKEN_GRACE_S:.0f} s past the expires_in of the Proxy token, after "
+            "one that failed",
             expected="the orders: a new Proxy token, in the call in which the ended one is refused or in the"
             " next",
             got=f"{answer.outcome()}, {'by the same ended Proxy token' if shown else 'without redemption'}",

@@ -31,7 +31,7 @@ def processes(folder: Path) -> list[int]:
     return found
 
 
-def eventually(holds: Callable[[], bool], within_s: float = 30) -> bool:
+def eventually(holds: Callable[[], bool], within_s: float = 120) -> bool:
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         if holds():
