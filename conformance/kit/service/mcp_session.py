@@ -82,6 +82,10 @@ class ServiceSession:
         """The same session, but requests do not contain the session ID."""
         return self._without(mcp.SESSION)
 
+    def named(self, identifier: str) -> ServiceSession:
+        """The same session, but requests contain this session ID."""
+        return replace(self, headers=(*self.without_a_name().headers, (mcp.SESSION, identifier)))
+
     def in_each_version(self) -> Iterator[ServiceSession]:
         """The same session with three version headers: as agreed, one that allows batches, and none."""
         yield from (self, self.of_version(mcp.WITH_BATCHES), self.of_version(None))
@@ -153,8 +157,11 @@ class ServiceSession:
 
     def end(self, token: str | None) -> Exchange:
         """Asks the server to delete the session."""
-        request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
-        return self.service.wire.send("operation: end of the session", request)
+        return self.service.wire.send("operation: end of the session", self.ending(token))
+
+    def ending(self, token: str | None) -> Request:
+        """The request to delete the session."""
+        return Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
 
     def _without(self, header: str) -> ServiceSession:
         return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != header))
