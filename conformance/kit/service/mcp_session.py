@@ -42,11 +42,12 @@ class ServiceSession:
     headers: Headers
     # The version of requests that need no session: they say for themselves what a session would.
     self_contained: str | None = None
+    query: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
 
     @property
     def url(self) -> str:
-        return f"{self.service.service_url}{self.service.operation.path}"
+        return f"{self.service.service_url}{self.service.operation.path}{self.query}"
 
     def call(self, token: str | None) -> Exchange:
         """Calls the operation in this session, with this token or without one."""
@@ -85,6 +86,11 @@ class ServiceSession:
     def named(self, identifier: str) -> ServiceSession:
         """The same session, but requests contain this session ID."""
         return replace(self, headers=(*self.without_a_name().headers, (mcp.SESSION, identifier)))
+
+    def with_query(self, parameters: str) -> ServiceSession:
+        """The same session, but requests have these parameters in their URL."""
+        mark = "&" if "?" in self.url else "?"
+        return replace(self, query=f"{self.query}{mark}{parameters}")
 
     def in_each_version(self) -> Iterator[ServiceSession]:
         """The same session with three version headers: as agreed, one that allows batches, and none."""
