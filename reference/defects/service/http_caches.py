@@ -30,14 +30,14 @@ class CachingTransport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         until, kept = self._kept.get(self._key(request), (0.0, None))
         if request.method == "GET" and kept is not None and time.monotonic() < until:
-            return _copied(kept)
+            return copied(kept)
         answer = await self._inner.handle_async_request(request)
         if request.method != "GET" or answer.status_code != 200:
             return answer
         body = await answer.aread()
         kept = httpx.Response(answer.status_code, headers=answer.headers, content=body)
         self._kept[self._key(request)] = time.monotonic() + self._lasts_s(answer), kept
-        return _copied(kept)
+        return copied(kept)
 
     def _lasts_s(self, answer: httpx.Response) -> float:
         said = answer.headers.get("cache-control", "")
@@ -50,7 +50,8 @@ class CachingTransport(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _copied(kept: httpx.Response) -> httpx.Response:
+def copied(kept: httpx.Response) -> httpx.Response:
+    """The same answer, to be read once more."""
     return httpx.Response(kept.status_code, headers=kept.headers, content=kept.content)
 
 
