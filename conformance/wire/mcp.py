@@ -110,6 +110,15 @@ def result_of(answer: Exchange) -> Mapping[str, Any]:
     return _result(answer, _number(answer.request)) or {}
 
 
+def results(answer: Exchange) -> list[Mapping[str, Any]]:
+    """The results of all requests of a batch."""
+    if answer.answer is None:
+        return []
+    found = _flat(messages(answer.answer.body, answer.header("Content-Type") or ""))
+    each = (message.get("result") for message in found if isinstance(message, dict))
+    return [result for result in each if isinstance(result, dict)]
+
+
 def error_code(answer: Exchange) -> int | None:
     """The code of the JSON-RPC error that was answered; None where there is none."""
     if answer.answer is None:
