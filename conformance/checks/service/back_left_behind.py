@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
@@ -68,10 +68,10 @@ def _listed(session: ServiceSession, token: str, subject: str) -> Iterator[_Aske
             yield "prompts/get", {"name": entry["name"]}
 
 
-def _list_of(session: ServiceSession, method: str, member: str, token: str) -> list[Mapping[str, Any]]:
+def _list_of(session: ServiceSession, method: str, member: str, token: str) -> list[dict[str, Any]]:
     return _entries(mcp.result_of(session.ask(method, {}, token)).get(member))
 
 
-def _entries(listed: Any) -> list[Mapping[str, Any]]:
+def _entries(listed: Any) -> list[dict[str, Any]]:
     found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
     return found[-_MOST:]
