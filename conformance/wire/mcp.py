@@ -22,6 +22,8 @@ _CLIENT = {"name": "gateproof", "version": "1"}
 _INITIALIZE_STEP = "operation: initialize"
 # The request IDs of initialize and of the first request after it.
 _INITIALIZE_ID, FIRST = 1, 2
+# The errors of a server that knows no initialize: no such method, or no such version.
+_NO_SUCH_METHOD, _NO_SUCH_VERSION = -32601, -32022
 _ACCEPT: Headers = (
     ("Accept", "application/json, text/event-stream"),
     ("Content-Type", "application/json"),
@@ -59,6 +61,12 @@ def begin(send: Send, url: str, headers: Headers) -> tuple[Exchange, Session | N
     own = (*headers, *session.headers())
     told = send("operation: initialized", _request(url, own, None, "notifications/initialized", None))
     return told, session if told.status is not None and told.status < 400 else None
+
+
+def knows_no_sessions(answer: Exchange) -> bool:
+    """True if the server has no initialize, as the versions since 2026-07-28."""
+    refusals = (_NO_SUCH_METHOD, _NO_SUCH_VERSION)
+    return answer.step == _INITIALIZE_STEP and error_code(answer) in refusals
 
 
 def ending(begun: Exchange) -> Request | None:
@@ -108,6 +116,15 @@ def about(version: str) -> dict[str, Any]:
 def result_of(answer: Exchange) -> Mapping[str, Any]:
     """The result of a request in a session; empty if there is none."""
     return _result(answer, _number(answer.request)) or {}
+
+
+def results(answer: Exchange) -> list[Mapping[str, Any]]:
+    """The results of all requests of a batch."""
+    if answer.answer is None:
+        return []
+    found = _flat(messages(answer.answer.body, answer.header("Content-Type") or ""))
+    each = (message.get("result") for message in found if isinstance(message, dict))
+    return [result for result in each if isinstance(result, dict)]
 
 
 def error_code(answer: Exchange) -> int | None:

@@ -166,7 +166,8 @@ async def _pause(is_over: Callable[[], Awaitable[bool]], seconds: float) -> bool
 
 
 def _response(answer: Answer, honest: Honest, call: Call) -> Response:
-    headers = {"cache-control": "no-store", **answer.headers}
+    stated = {"cache-control": "no-store", **answer.headers}
+    headers = {name: value for name, value in stated.items() if value is not None}
     if answer.body is not None:
         return Response(answer.body, answer.status or 200, headers, "application/json")
     if answer.status is not None:

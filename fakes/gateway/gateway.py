@@ -155,7 +155,7 @@ class ScriptedGateway:
 
     def claims(self, user: str, **changes: Any) -> dict[str, Any]:
         """The claims of a good access token, with these changes; None removes a claim."""
-        now = int(time.time())
+        now, scopes = int(time.time()), ("openid", *self.setup.scopes, REDEMPTION_SCOPE)
         claims: dict[str, Any] = {
             "iss": self.issuer,
             "aud": [self.setup.indicator],
@@ -163,7 +163,9 @@ class ScriptedGateway:
             "iat": now,
             "exp": now + ACCESS_TOKEN_S,
             "jti": secrets.token_urlsafe(12),
-            "scope": " ".join(("openid", *self.setup.scopes, REDEMPTION_SCOPE)),
+            # The specification names no claim for it, and authorization servers use these two.
+            "scope": " ".join(scopes),
+            "scp": list(scopes),
             "ext": {
                 "acr": "urn:gateway:acr:al2",
                 "amr": ["mfa", "kba"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.checks.service._altered_tokens import USER
+from gateproof.conformance.checks.service._altered_tokens import USER, expired
 from gateproof.conformance.kit.service.mcp_operations import (
     ABOUT_ARGUMENTS,
     METHODS,
@@ -24,6 +24,7 @@ from gateproof.fakes.gateway.keys import new_key, signed
 CHALLENGE = "the challenge: 401 with WWW-Authenticate: Bearer and resource_metadata"
 # Who comes from outside of a session may be told so first.
 OUTSIDE = frozenset({400, 404})
+_ELSEWHERE = "https://other.example"
 
 
 def _forged(world: ServiceWorld) -> str:
@@ -34,11 +35,23 @@ def _forged(world: ServiceWorld) -> str:
     return token
 
 
+def _id_token(world: ServiceWorld) -> str:
+    """What the core signs for an agent about its user."""
+    gateway = world.gateway
+    claims = gateway.claims(USER, aud=["agent_1"], ext=None, scope=None, scp=None, nonce="n")
+    token = signed(claims, gateway.core_key)
+    gateway.let_redeem(token, USER)
+    return token
+
+
 _Tokens = Mapping[str, Callable[[ServiceWorld], str | None]]
 UNACCEPTABLE: _Tokens = {
     "without a token": lambda _: None,
     "with a token that is no JWT": lambda _: "garbage",
     "with a forged token": _forged,
+    "with an expired token": expired,
+    "with a token for another audience": lambda world: world.gateway.access_token(USER, aud=[_ELSEWHERE]),
+    "with an ID token": _id_token,
 }
 _NONE_OR_FORGED: _Tokens = {how: UNACCEPTABLE[how] for how in ("without a token", "with a forged token")}
 # Versions of MCP, one that there is not, and none. Some servers treat each version by another route.

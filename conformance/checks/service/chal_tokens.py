@@ -153,7 +153,8 @@ def id_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
     gateway = world.gateway
     good_token(service, world)
     person = {"name": "alice", "email": "alice@merchant.example", "nonce": "n", "auth_time": int(time.time())}
-    id_token = signed(gateway.claims(USER, aud=["agent_1"], ext=None, scope=None, **person), gateway.core_key)
+    claims = gateway.claims(USER, aud=["agent_1"], ext=None, scope=None, scp=None, **person)
+    id_token = signed(claims, gateway.core_key)
 
     refused(service, world, id_token)
 

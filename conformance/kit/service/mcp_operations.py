@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateproof.conformance.kit.service.mcp_session import ServiceSession
@@ -17,9 +17,12 @@ METHODS: Mapping[str, str] = {
     "tools-call": "tools/call",
     "resources-list": "resources/list",
     "resources-read": "resources/read",
+    "resources-templates-list": "resources/templates/list",
+    "resources-subscribe": "resources/subscribe",
     "prompts-list": "prompts/list",
     "prompts-get": "prompts/get",
     "completion-complete": "completion/complete",
+    "logging-set-level": "logging/setLevel",
 }
 NO_SUCH_METHOD = -32601
 # Invalid parameters, and a resource that there is not: both are about what was asked for.
@@ -56,8 +59,15 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
     No tool is called here: what another tool than the configured one does is not known.
     """
     kind = method.partition("/")[0]
-    if kind == "completion":
-        return [_completion(session, token)]
+    match method:
+        case "completion/complete":
+            return [_completion(session, token)]
+        case "logging/setLevel":
+            return [_tried(session, token, Ask(method=method, params={"level": "error"}, is_there=False))]
+        case "resources/templates/list":
+            return [_tried(session, token, Ask(method=method, is_there=False))]
+        case _:
+            pass
     member = kind
     listed = session.ask(f"{kind}/list", {}, token)
     has_list = offers(listed)
@@ -70,6 +80,12 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
             found = [Ask(method=method, params={"uri": uri}, is_there=True) for uri in uris]
             nobodys = {"uri": f"file:///{_NOBODYS}"}
             return found or [Ask(method=method, params=nobodys, is_there=False, made_up=True)]
+        case "resources/subscribe":
+            uri = next((entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)), None)
+            params = {"uri": uri or f"file:///{_NOBODYS}"}
+            return [
+                _tried(session, token, Ask(method=method, params=params, is_there=False, made_up=not uri))
+            ]
         case "prompts/get":
             found = [_prompt(entry) for entry in entries if isinstance(entry.get("name"), str)][:_MOST]
             return found or [Ask(method=method, params={"name": _NOBODYS}, is_there=False, made_up=True)]
@@ -77,9 +93,16 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
             return [Ask(method=method, is_there=has_list)]
 
 
+def _tried(session: ServiceSession, token: str, ask: Ask) -> Ask:
+    """The same request, of which the answer to a good token says whether the server has its method."""
+    answer = session.ask(ask.method, ask.params, token)
+    is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
+    return replace(ask, is_there=is_there)
+
+
 def offers(answer: Exchange) -> bool:
     """Whether the server has the method of this request, which came with a good token."""
-    if mcp.result_of(answer):
+    if mcp.succeeded(answer):
         return True
     if says_that_there_is_none(answer):
         return False

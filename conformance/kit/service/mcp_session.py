@@ -10,7 +10,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.service import NO_SESSIONS, Service
 from gateproof.conformance.suite.claims import LeftOut, require
 from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
@@ -42,11 +42,12 @@ class ServiceSession:
     headers: Headers
     # The version of requests that need no session: they say for themselves what a session would.
     self_contained: str | None = None
+    query: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
 
     @property
     def url(self) -> str:
-        return f"{self.service.service_url}{self.service.operation.path}"
+        return f"{self.service.service_url}{self.service.operation.path}{self.query}"
 
     def call(self, token: str | None) -> Exchange:
         """Calls the operation in this session, with this token or without one."""
@@ -81,6 +82,15 @@ class ServiceSession:
     def without_a_name(self) -> ServiceSession:
         """The same session, but requests do not contain the session ID."""
         return self._without(mcp.SESSION)
+
+    def named(self, identifier: str) -> ServiceSession:
+        """The same session, but requests contain this session ID."""
+        return replace(self, headers=(*self.without_a_name().headers, (mcp.SESSION, identifier)))
+
+    def with_query(self, parameters: str) -> ServiceSession:
+        """The same session, but requests have these parameters in their URL."""
+        mark = "&" if "?" in self.url else "?"
+        return replace(self, query=f"{self.query}{mark}{parameters}")
 
     def in_each_version(self) -> Iterator[ServiceSession]:
         """The same session with three version headers: as agreed, one that allows batches, and none."""
@@ -153,8 +163,11 @@ class ServiceSession:
 
     def end(self, token: str | None) -> Exchange:
         """Asks the server to delete the session."""
-        request = Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
-        return self.service.wire.send("operation: end of the session", request)
+        return self.service.wire.send("operation: end of the session", self.ending(token))
+
+    def ending(self, token: str | None) -> Request:
+        """The request to delete the session."""
+        return Request(method="DELETE", url=self.url, headers=(*_bearer(token), *self.headers))
 
     def _without(self, header: str) -> ServiceSession:
         return replace(self, headers=tuple(pair for pair in self.headers if pair[0] != header))
@@ -190,6 +203,8 @@ def session_of(service: Service, token: str) -> ServiceSession:
     service.keyring.add(Secret("access_token", token))
     url = f"{service.service_url}{service.operation.path}"
     last, session = mcp.begin(service.wire.send, url, _bearer(token))
+    if mcp.knows_no_sessions(last):
+        raise LeftOut(NO_SESSIONS)
     require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
     assert session is not None  # noqa: S101 - required above
     return ServiceSession(service=service, headers=session.headers())

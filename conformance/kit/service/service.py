@@ -16,11 +16,12 @@ from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 from gateproof.conformance.wire.keyring import Keyring
-from gateproof.conformance.wire.mcp import Send, call_tool, lone_call, succeeded
+from gateproof.conformance.wire.mcp import Send, call_tool, knows_no_sessions, lone_call, succeeded
 from gateproof.conformance.wire.route import line_to_add
 from gateproof.conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
+NO_SESSIONS = "the MCP server has no initialize: gateproof calls servers of versions before 2026-07-28"
 # With this status a server asks for patience.
 _LATER = 503
 
@@ -74,7 +75,7 @@ class Service:
     def _served(self, token: str, operate: Callable[[str], Exchange]) -> Exchange:
         def send(one: str) -> Exchange:
             self.keyring.add(Secret("access_token", one))
-            return operate(f"Bearer {one}")
+            return _in_a_session(operate(f"Bearer {one}"))
 
         answer = send(token)
         return answer if self.algorithms is None else self.algorithms.settle(token, answer, send)
@@ -135,12 +136,20 @@ def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
     return all(order["id"] in text for order in orders)
 
 
+def _in_a_session(answer: Exchange) -> Exchange:
+    """Leaves out calls with a good token at an MCP server that has no sessions to call in."""
+    if knows_no_sessions(answer):
+        raise LeftOut(NO_SESSIONS)
+    return answer
+
+
 def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
     """Requires that the operation succeeded and returned these orders.
 
     A refusal (4xx) is nobody's failure here: the session, or the rate of calls, may be the reason. SERVE-01
     has checks of its own for it.
     """
+    _in_a_session(answer)
     refused = answer.status is not None and 400 <= answer.status < 500
     verb = require if refused or answer.status == _LATER else require.step_of("operation")
     verb.that(

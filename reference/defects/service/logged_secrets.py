@@ -65,7 +65,28 @@ def payload_of_the_refused(asked: Asked, outcome: Outcome) -> str:
     return parts[1] if outcome.kind == "not accepted" and len(parts) == 3 else ""
 
 
+def unsupported(asked: Asked, outcome: Outcome) -> str:
+    """`log.warn("unsupported scheme: " + header)`"""
+    header = authorization_of(asked, outcome)
+    return "" if header.lower().startswith("bearer ") else f"unsupported scheme: {header}"
+
+
+def without_a_scheme(asked: Asked, outcome: Outcome) -> str:
+    """`scheme, token = header.split(" ")`, and the header is in the error where that fails."""
+    header = authorization_of(asked, outcome)
+    return f"cannot be split: {header}" if header and " " not in header else ""
+
+
 DEFECTS = (
+    defect(
+        "unsupported-schemes-logged (SECRET-05): An Authorization header under another scheme than Bearer is "
+        "logged.",
+        **logging(unsupported),
+    ),
+    defect(
+        "headers-without-a-scheme-logged (SECRET-05): An Authorization header without a scheme is logged.",
+        **logging(without_a_scheme),
+    ),
     defect(
         "payloads-of-refused-tokens-logged (SECRET-05): The log has the payload of every token that was "
         "refused, that of an ID token as well.",

@@ -256,12 +256,13 @@ DEFECTS = (
         **at_the_beginning(ISSUER),
     ),
     mcp_defect(
-        "audience-checked-at-the-beginning (CHAL-06): In a session, the audience of a token is not looked "
-        "at.",
+        "audience-checked-at-the-beginning (CHAL-06 CHAL-10): In a session, the audience of a token is not "
+        "looked at.",
         **at_the_beginning(AUDIENCE),
     ),
     mcp_defect(
-        "expiry-checked-at-the-beginning (CHAL-07): A session that was begun with a token outlives it.",
+        "expiry-checked-at-the-beginning (CHAL-07 CHAL-10): A session that was begun with a token "
+        "outlives it.",
         **at_the_beginning(EXPIRY),
     ),
     mcp_defect(

@@ -30,6 +30,9 @@ _RESULTS: Mapping[str, dict[str, Any]] = {
     "prompts/list": {"prompts": [{"name": "plan", "arguments": [{"name": "day", "required": True}]}]},
     "prompts/get": {"messages": [{"role": "user", "content": {"type": "text", "text": _TEXT}}]},
     "completion/complete": {"completion": {"values": ["monday"], "hasMore": False}},
+    "resources/templates/list": {"resourceTemplates": [{"uriTemplate": "store://{day}", "name": "hours"}]},
+    "resources/subscribe": {},
+    "logging/setLevel": {},
 }
 Change = Callable[[Asked, Answered, Backend], Answered]
 

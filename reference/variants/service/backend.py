@@ -116,6 +116,12 @@ def _of_its_own_project(facts: ClaimFacts) -> bool:
     return ext["project_id"] == facts.settings.project_id and str(ext.get("acr")).endswith(":al2")
 
 
+def _with_scopes_in_scp(facts: ClaimFacts) -> bool:
+    """As Hydra, Okta and Entra issue tokens."""
+    scopes = facts.claims.get("scp")
+    return isinstance(scopes, list) and {"ext_token:read", "orders:read"} <= set(map(str, scopes))
+
+
 def _hinting(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
     token = proxy.proxy_token_kept(document, now)
     if token is not None:
@@ -223,6 +229,11 @@ VARIANTS = (
         "project-compared: a token of another Project, or of another class than al2, is refused by the "
         "service itself",
         claim_checks=(*CLAIM_CHECKS, _of_its_own_project),
+    ),
+    variant(
+        "scopes-in-scp: a token whose array scp lacks the scopes of the Resource, or of redemption, is "
+        "refused by the service itself",
+        claim_checks=(*CLAIM_CHECKS, _with_scopes_in_scp),
     ),
     variant(
         "keys-for-ten-seconds: the key set is fetched every ten seconds",

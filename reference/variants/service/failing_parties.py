@@ -13,6 +13,7 @@ import httpx
 from gateproof.reference.defects.service.cached_users import readied
 from gateproof.reference.defects.service.left_callers import stops_with_its_caller
 from gateproof.reference.defects.service.proxy_token_lifetime import for_fifty_minutes
+from gateproof.reference.defects.service.shared_flights import sharing
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -138,6 +139,12 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
 
 
 VARIANTS = (
+    variant(
+        "redemptions-shared: calls with one token at the same time wait for one redemption, which is "
+        "finished when the caller who made it leaves",
+        around=stops_with_its_caller,
+        transport=sharing(detached=True),
+    ),
     variant(
         "calls-stop-with-their-caller: a call is cancelled when the connection of its caller ends",
         around=stops_with_its_caller,

@@ -10,6 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateproof.reference.defects.service.mcp_refreshed import of_one_token
 from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION
@@ -178,6 +179,10 @@ VARIANTS = (
     mcp_variant(
         "sessions-of-one-user: Another user's session is answered like one that there is not",
         around=_of_one_user,
+    ),
+    mcp_variant(
+        "sessions-of-one-token: With another token, a session is answered like one that there is not",
+        around=meddling(of_one_token(404)),
     ),
     mcp_variant(
         "sessions-not-to-be-ended: Sessions end by themselves: who asks for it gets 405",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from starlette.types import ASGIApp
 
 from gateproof.reference.defects.service.mcp import method_of
+from gateproof.reference.defects.service.mcp_left_behind import linked, listed, of_its_user
 from gateproof.reference.defects.service.mcp_operations import failed, having_more
 from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
 from gateproof.reference.service.backend import Backend
@@ -61,6 +62,15 @@ def _arguments_first(asked: Asked, answered: Answered) -> Answered:
 
 
 VARIANTS = (
+    mcp_variant(
+        "results-linked-for-their-user: The result of a call links to a resource with the orders, for its "
+        "user alone",
+        around=meddling(linked(of_its_user)),
+    ),
+    mcp_variant(
+        "last-orders-as-a-resource-of-their-user: The orders of a user's last call are a resource of theirs",
+        around=meddling(listed(of_its_user)),
+    ),
     mcp_variant(
         "more-to-ask-for: There are another tool, a resource, a prompt and completion, behind the same guard",
         around=_changing(having_more),

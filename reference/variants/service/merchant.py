@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
+import httpx
+
+from gateproof.reference.defects.service.http_caches import by_address, cached
 from gateproof.reference.defects.service.users import until_it_expires
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -48,7 +52,17 @@ def _as_a_record(facts: CallFacts, answer: Answer) -> str | None:
     return redemption.merchant_token_in(facts, answer) if fits else None
 
 
+def _by_address_and_token(request: httpx.Request) -> str:
+    token = request.headers.get("authorization", "").encode()
+    return f"{by_address(request)} {hashlib.sha256(token).hexdigest()}"
+
+
 VARIANTS = (
+    variant(
+        "answers-cached-for-one-token: the HTTP client caches answers by their address and the token of the "
+        "request",
+        transport=cached(_by_address_and_token, 300.0),
+    ),
     variant(
         "merchant-token-of-before-stands-in: where redemption is refused, the user's merchant token of "
         "before is used until its expires_at",

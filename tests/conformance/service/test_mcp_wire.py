@@ -11,6 +11,7 @@ import pytest
 
 from gateproof.conformance.kit.service.mcp_session import ServiceSession
 from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
@@ -211,3 +212,27 @@ def test_session_that_began_can_be_ended_and_no_other_answer_is_one() -> None:
     (over,) = [request for request in map(ending, begun) if request is not None]
     assert (over.method, over.url) == ("DELETE", "https://orders.example/mcp")
     assert over.headers == (("Authorization", "Bearer a.b.c"), ("Mcp-Session-Id", "s-1"))
+
+
+@pytest.mark.parametrize("code", [-32601, -32022])
+def test_a_server_without_initialize_is_left_out(code: int) -> None:
+    def answer(message: dict[str, Any]) -> Answer:
+        said = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": "no"}}
+        headers = (("Content-Type", "application/json"),)
+        return Answer(status=200, headers=headers, body=json.dumps(said).encode())
+
+    send, _ = server(answer)
+
+    with pytest.raises(LeftOut, match="initialize"):
+        calling(send).serve("token")
+
+
+def test_another_error_of_initialize_is_an_answer() -> None:
+    def answer(message: dict[str, Any]) -> Answer:
+        said = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32603, "message": "no"}}
+        headers = (("Content-Type", "application/json"),)
+        return Answer(status=200, headers=headers, body=json.dumps(said).encode())
+
+    send, _ = server(answer)
+
+    assert calling(send).serve("token").status == 200

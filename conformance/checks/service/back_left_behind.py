@@ -1,0 +1,77 @@
+"""What a user's call leaves behind at an MCP server is that user's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
+from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
+from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.wire import mcp
+from gateproof.conformance.wire.exchange import Exchange
+
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+_MOST = 5
+_Asked = tuple[str, dict[str, Any]]
+
+
+@check("BACK-10", cases=("in-their-own-session", "in-the-same-session"))
+def what_a_call_left_behind_is_not_for_another_user(service: Service, world: ServiceWorld, case: str) -> None:
+    """A user who reads resources and prompts that another user's call left behind gets none of the orders.
+
+    They are those that the server lists for the first user, that the result of the call links to, and
+    templates with the first user's subject.
+    """
+    gateway, subject = world.gateway, unseen_subject()
+    token, another = gateway.access_token(USER, sub=subject), gateway.access_token(OTHER)
+    session = session_of(service, token)
+    shown = served(session.call(token), gateway.orders_of(USER))
+    asked = [*_linked(shown), *_listed(session, token, subject)]
+    others = session if case == "in-the-same-session" else session_of(service, another)
+    for method, params in asked:
+        answer = others.ask(method, params, another)
+        expect.that(
+            not shows_orders(answer, world, USER),
+            f"{answer.step} of {OTHER}, after a call of {USER}",
+            expected=f"no orders of {USER}",
+            got=f"{answer.outcome()} with orders of {USER}",
+            exchange=answer,
+        )
+    if not any(mcp.succeeded(session.ask(method, params, token)) for method, params in asked):
+        raise LeftOut("the server offers no resource and no prompt")
+
+
+def _linked(shown: Exchange) -> Iterator[_Asked]:
+    """The resources that the result of a call links to, or contains."""
+    for part in _entries(mcp.result_of(shown).get("content")):
+        inner = part.get("resource")
+        uri = inner.get("uri") if isinstance(inner, dict) else part.get("uri")
+        if isinstance(uri, str):
+            yield "resources/read", {"uri": uri}
+
+
+def _listed(session: ServiceSession, token: str, subject: str) -> Iterator[_Asked]:
+    """The resources and prompts that the server lists for this user."""
+    for entry in _list_of(session, "resources/list", "resources", token):
+        if isinstance(entry.get("uri"), str):
+            yield "resources/read", {"uri": entry["uri"]}
+    for entry in _list_of(session, "resources/templates/list", "resourceTemplates", token):
+        if isinstance(entry.get("uriTemplate"), str):
+            yield "resources/read", {"uri": _VARIABLE.sub(subject, entry["uriTemplate"])}
+    for entry in _list_of(session, "prompts/list", "prompts", token):
+        if isinstance(entry.get("name"), str):
+            yield "prompts/get", {"name": entry["name"]}
+
+
+def _list_of(session: ServiceSession, method: str, member: str, token: str) -> list[dict[str, Any]]:
+    return _entries(mcp.result_of(session.ask(method, {}, token)).get(member))
+
+
+def _entries(listed: Any) -> list[dict[str, Any]]:
+    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return found[-_MOST:]

@@ -1,0 +1,53 @@
+"""Services that go on trying behind the answer to their caller."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from gateproof.reference.defects.service.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.wire import Asked as AskedOf
+from gateproof.reference.service.wire import Kind
+
+_PAUSE_S = 0.3
+_MOST = 60
+
+
+def tried_again_behind(kind: Kind, status: int) -> dict[str, Any]:
+    """`Promise.race([untilItWorks(token), timeout(5000)])`: the loop outlives the race."""
+    running: set[asyncio.Task[None]] = set()
+
+    async def again(backend: Backend, call: CallFacts) -> None:
+        for _ in range(_MOST):
+            await asyncio.sleep(_PAUSE_S)
+            if (await backend.orders(call)).kind != kind:
+                break
+
+    async def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        if answered.status == status and "authorization" in asked.headers:
+            headers = tuple(asked.headers.items())
+            call = await backend.call_of(AskedOf(method=asked.method, path=asked.path, headers=headers))
+            if isinstance(call, CallFacts):
+                task = asyncio.ensure_future(again(backend, call))
+                running.add(task)
+                task.add_done_callback(running.discard)
+        return answered
+
+    return {"around": meddling(change)}
+
+
+DEFECTS = (
+    defect(
+        "failures-retried-behind-the-answer (BACK-06): A redemption that failed is tried again and again "
+        "after the caller was told so.",
+        **tried_again_behind("unavailable", 503),
+    ),
+    defect(
+        "refusals-retried-behind-the-answer (BACK-07): A redemption that was refused with 410 is tried again "
+        "and again after the caller was told so.",
+        **tried_again_behind("reauthorize", 401),
+    ),
+)

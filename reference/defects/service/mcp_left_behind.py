@@ -1,0 +1,103 @@
+"""MCP services that keep the result of a call as a resource."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from gateproof.reference.defects.service.cached_users import user_of
+from gateproof.reference.defects.service.mcp import event_of, method_of
+from gateproof.reference.defects.service.mcp_operations import given
+from gateproof.reference.defects.service.row import mcp_defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+
+Whose = Callable[[Asked], str]
+_LAST = "orders://last"
+
+
+def nobodys(_asked: Asked) -> str:
+    """All results are in one place."""
+    return ""
+
+
+def of_its_user(asked: Asked) -> str:
+    return user_of(asked.headers)
+
+
+def linked(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
+    """The result of a call has a link to the same orders, which are numbered."""
+    kept: dict[tuple[str, str], str] = {}
+    numbers = count(1)
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if asked.path != "/mcp" or answered.status != 200:
+            return answered
+        if method_of(asked) == "resources/read":
+            return _read(asked, answered, kept.get((whose(asked), _uri_of(asked))))
+        said = _result_of(asked, answered)
+        if said is None:
+            return answered
+        uri = f"orders://result/{next(numbers)}"
+        content = said["result"]["content"]
+        kept[whose(asked), uri] = content[0]["text"]
+        content.append({"type": "resource_link", "uri": uri, "name": "orders"})
+        return replace(answered, body=event_of(said))
+
+    return change
+
+
+def listed(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
+    """The orders of the last call are a resource."""
+    last: dict[str, str] = {}
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        if asked.path != "/mcp" or answered.status != 200:
+            return answered
+        match method_of(asked):
+            case "resources/list":
+                return given(asked, {"resources": [{"uri": _LAST, "name": "the last orders"}]})
+            case "resources/read" if _uri_of(asked) == _LAST:
+                return _read(asked, answered, last.get(whose(asked), "none"))
+            case _:
+                said = _result_of(asked, answered)
+                if said is not None:
+                    last[whose(asked)] = said["result"]["content"][0]["text"]
+                return answered
+
+    return change
+
+
+def _read(asked: Asked, answered: Answered, text: str | None) -> Answered:
+    content = {"uri": _uri_of(asked), "mimeType": "application/json", "text": text}
+    return given(asked, {"contents": [content]}) if text is not None else answered
+
+
+def _uri_of(asked: Asked) -> str:
+    params = json.loads(asked.body).get("params")
+    return str(params.get("uri")) if isinstance(params, dict) else ""
+
+
+def _result_of(asked: Asked, answered: Answered) -> dict[str, Any] | None:
+    """The message with the result of a tool call."""
+    if method_of(asked) != "tools/call" or b'"isError": false' not in answered.body:
+        return None
+    data = next(line for line in answered.body.split(b"\n") if line.startswith(b"data: "))
+    message: dict[str, Any] = json.loads(data.removeprefix(b"data: "))
+    return message
+
+
+DEFECTS = (
+    mcp_defect(
+        "results-linked-for-everybody (BACK-10): The result of a call links to a resource with the orders, "
+        "which whoever has a good token may read.",
+        around=meddling(linked(nobodys)),
+    ),
+    mcp_defect(
+        "last-orders-as-a-resource (BACK-10): The orders of the last call are a resource, whosever they are.",
+        around=meddling(listed(nobodys)),
+    ),
+)

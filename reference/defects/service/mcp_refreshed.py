@@ -1,0 +1,41 @@
+"""MCP services whose sessions belong to one token and not to its user."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from gateproof.reference.defects.service.row import mcp_defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import SESSION
+
+
+def of_one_token(status: int) -> Callable[[Asked, Answered, Backend], Answered]:
+    """In a session, any other token than that of its beginning is answered with this status."""
+    tokens: dict[str, str] = {}
+
+    def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+        token = asked.headers.get("authorization", "")
+        if begun := answered.header(SESSION):
+            tokens[begun] = token
+        first = tokens.get(asked.headers.get(SESSION, ""), token)
+        if asked.path != "/mcp" or first == token or not 200 <= answered.status < 300:
+            return answered
+        return replace(answered, status=status, body=b"{}")
+
+    return change
+
+
+DEFECTS = (
+    mcp_defect(
+        "refreshed-tokens-refused-in-a-session (SERVE-01): In a session, another token than the one that "
+        "began it is answered 401.",
+        around=meddling(of_one_token(401)),
+    ),
+    mcp_defect(
+        "refreshed-tokens-forbidden-in-a-session (SERVE-01): In a session, another token than the one that "
+        "began it is answered 403.",
+        around=meddling(of_one_token(403)),
+    ),
+)
