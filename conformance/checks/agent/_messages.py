@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -156,7 +156,7 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
         expect.equal(each.call.form().get("grant_type"), "authorization_code", "grant_type")
 
 
-def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[AgentClient]) -> None:
+def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[AgentClient]) -> None:
     """Client ID and secret are in the form, belong to one of these clients, and are not sent by Basic.
 
     Any other Authorization header is recorded: the specification names only client_secret_basic.
@@ -174,10 +174,16 @@ def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[Ag
                 got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
-        header = each.call.header("authorization") or ""
-        observe(authorization_header=bool(header))
+        observe(authorization_header=each.call.header("authorization") is not None)
+    authenticates_without_a_header(exchanges)
+
+
+def authenticates_without_a_header(requests: Iterable[Heard]) -> None:
+    """No token request has a Basic header: client_secret_basic is unsupported for agents."""
+    for each in requests:
+        schemes = [value.partition(" ")[0].lower() for value in each.call.headers_named("authorization")]
         expect.that(
-            header.partition(" ")[0].lower() != "basic",
+            "basic" not in schemes,
             "how the client authenticates beside the body of the token request",
             expected="in no other way: client_secret_basic is not supported for agents",
             got="a Basic header",
