@@ -15,6 +15,7 @@ from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
+from gateproof.fakes.orders_service import AMONG_OTHERS
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
@@ -235,6 +236,24 @@ def documented(agents: Agents) -> Install:
         install.launch("a run with a document that lists neither methods nor scopes")
 
     return agents.scene("a document that lists little", play)
+
+
+def listed(agents: Agents) -> Install:
+    """A run whose service lists the Resource's scopes alone, and whose gateway lists another method first.
+
+    The first method is that of Proxy clients, which use the same token endpoint. `openid` is a scope of the
+    gateway, so a service need not list it.
+    """
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        service.script.always(Endpoint.METADATA, Answer(members={"scopes_supported": list(service.scopes)}))
+        service.challenge = AMONG_OTHERS.replace("{scope}", " ".join(service.scopes))
+        methods = {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]}
+        install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=methods))
+        install.launch("a run whose documents list other scopes and methods than an agent's")
+
+    return agents.scene("documents that list for others, too", play)
 
 
 def recovered(agents: Agents, case: str) -> Install:
