@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from gateproof.conformance.kit.agent.addresses import CHALLENGE
 from gateproof.conformance.kit.agent.agent import Install, s256
@@ -175,12 +175,20 @@ def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[Ag
                 exchange=each.exchange(),
             )
         observe(authorization_header=each.call.header("authorization") is not None)
-    authenticates_without_a_header(exchanges)
+    authenticates_in_the_body_alone(exchanges)
 
 
-def authenticates_without_a_header(requests: Iterable[Heard]) -> None:
-    """No token request has a Basic header: client_secret_basic is unsupported for agents."""
+def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
+    """No token request has a Basic header, which is unsupported for agents, or the secret in its address."""
     for each in requests:
+        query = parse_qs(urlsplit(each.call.target).query)
+        expect.that(
+            "client_secret" not in query,
+            "the address of the token request",
+            expected="no client_secret in it: it belongs in the body (RFC 6749 section 2.3.1)",
+            got="a client_secret",
+            exchange=each.exchange(),
+        )
         schemes = [value.partition(" ")[0].lower() for value in each.call.headers_named("authorization")]
         expect.that(
             "basic" not in schemes,

@@ -5,7 +5,7 @@ The specification shows no fields of a refresh, so none is judged. It shows how 
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.agent._messages import authenticates_without_a_header
+from gateproof.conformance.checks.agent._messages import authenticates_in_the_body_alone
 from gateproof.conformance.checks.agent._shared_runs import renewed, renewed_by_the_clock, troubled
 from gateproof.conformance.kit.agent.agent import Agents, works
 from gateproof.conformance.kit.agent.launch import Ended
@@ -15,15 +15,18 @@ from gateproof.conformance.suite.claims import LeftOut, observe
 
 
 @check("AGENT-06")
-def refresh_has_no_basic_header(agents: Agents) -> None:
-    """A refresh is not authenticated by HTTP Basic, whatever made the agent refresh, also after a fault."""
+def refresh_authenticates_in_the_body_alone(agents: Agents) -> None:
+    """A refresh has no Basic header and no secret in its address, whatever made the agent refresh.
+
+    This includes refreshes that fail, and those after them.
+    """
     works(agents.normal())
     made = _refreshes(agents)
     observe(refreshes=len(made))
     if not made:
         raise LeftOut("the agent refreshed no token")
 
-    authenticates_without_a_header(made)
+    authenticates_in_the_body_alone(made)
 
 
 def _refreshes(agents: Agents) -> list[Heard]:

@@ -11,7 +11,7 @@ from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.operation import Ask, Tokens
 from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.policy.renewal import refreshed
-from gateproof.reference.agent.wire import Answer, Failed, Outgoing, form
+from gateproof.reference.agent.wire import Answer, Failed, Outgoing, form, with_query
 from gateproof.reference.defects.agent.later_runs import refreshed_by
 from gateproof.reference.defects.agent.row import defect
 
@@ -45,6 +45,15 @@ def refreshed_by_basic(ask: Ask, endpoints: Endpoints, client: Client, kept: Tok
     return refreshed(lambda asked: ask(by_basic(asked)), endpoints, client, kept)
 
 
+def refreshed_by_the_query(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """The client is in the query of a refresh, and in its body."""
+    secret = {"client_secret": client.client_secret}
+    in_the_query = replace(endpoints, token=with_query(endpoints.token, secret))
+    return refreshed(ask, in_the_query, client, kept)
+
+
 def refreshed_again_by_basic(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
@@ -63,6 +72,11 @@ DEFECTS = (
     defect(
         "refresh-with-basic (AGENT-06): A refresh has the client in a Basic header.",
         renewed=refreshed_by_basic,
+        worth_keeping=dict,
+    ),
+    defect(
+        "refresh-with-its-secret-in-the-query (AGENT-06): A refresh has the client secret in its query, too.",
+        renewed=refreshed_by_the_query,
         worth_keeping=dict,
     ),
     defect(
