@@ -19,7 +19,8 @@ from gateproof.fakes.orders_service import AMONG_OTHERS
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
-ORDERS_ARE_NONE = "the orders are no JSON"
+ORDERS_ARE_NONE, SERVICE_HANGS_UP = "the orders are no JSON", "the service hangs up at a token"
+TOKEN_ENDPOINT_HANGS_UP, TOKENS_BREAK_OFF = "the token endpoint hangs up", "the token answer breaks off"
 NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
@@ -30,9 +31,9 @@ MOST_WITH_ONE_TOKEN = 20
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
     NO_JSON_FOR_TOKENS: (Endpoint.TOKEN, Answer(body=b"<html>")),
-    "the token endpoint hangs up": (Endpoint.TOKEN, Answer(reset=True)),
+    TOKEN_ENDPOINT_HANGS_UP: (Endpoint.TOKEN, Answer(reset=True)),
     "the token answer drips": (Endpoint.TOKEN, Answer(drips_s=3.0)),
-    "the token answer breaks off": (Endpoint.TOKEN, Answer(breaks_off=True)),
+    TOKENS_BREAK_OFF: (Endpoint.TOKEN, Answer(breaks_off=True)),
     NO_TOKEN: (Endpoint.TOKEN, Answer(members={"access_token": None})),
     CLIENT_REJECTED: (Endpoint.TOKEN, Answer(status=401, members={"error": "invalid_client"})),
     REGISTRATION_REFUSED: (Endpoint.REGISTRATION, Answer(status=400)),
@@ -43,9 +44,14 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     "discovery fails": (Endpoint.DISCOVERY, Answer(status=503)),
     "discovery names no token endpoint": (Endpoint.DISCOVERY, Answer(members={"token_endpoint": None})),
     "the metadata are no JSON": (Endpoint.METADATA, Answer(body=b"<html>")),
+    "the metadata name no authorization server": (
+        Endpoint.METADATA,
+        Answer(members={"authorization_servers": None}),
+    ),
     "the service fails": (Endpoint.OPERATION, Answer(status=500)),
     SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=AUTHORIZED)),
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=AUTHORIZED)),
+    SERVICE_HANGS_UP: (Endpoint.OPERATION, Answer(reset=True, whose=AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=AUTHORIZED)),
 }
 # The specification does not define these members of the gateway's document; some gateways leave them out.
@@ -294,6 +300,7 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     REFUSED: all_tokens_refused,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
+    SERVICE_HANGS_UP: lambda agents: recovered(agents, SERVICE_HANGS_UP),
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
     ASKED_TO_END: interrupted,
 }
