@@ -122,8 +122,24 @@ async def _answered(
     response = _response(answer, honest, call)
     if answer.gzips and asks_for_gzip(call):
         response = _packed(response)
+    if answer.capitals:
+        response.raw_headers = [(_AsWritten.of(name), value) for name, value in response.raw_headers]
     journal.settle(place, response.status_code)
     return _InPieces(response, answer) if answer.drips_s or answer.breaks_off else response
+
+
+class _AsWritten(bytes):
+    """The name of a header that is written with capitals: uvicorn would write it in lower case."""
+
+    def lower(self) -> bytes:
+        return self
+
+    @classmethod
+    def of(cls, name: bytes) -> bytes:
+        """What frames the answer stays as it is, because uvicorn looks for it."""
+        if name in {b"content-length", b"transfer-encoding", b"connection"}:
+            return name
+        return cls(name.title().replace(b"Www-", b"WWW-"))
 
 
 class _InPieces(Response):

@@ -35,8 +35,8 @@ class Answer:
     `headers` added (None removes Cache-Control). `status` or `body` replace it. `reset` resets the connection
     instead. `hangs` gives no answer until the client's timeout, or until the script is cleared. `drips_s`
     sends the body byte by byte for so long, then the rest. `breaks_off` ends within the body. `gzips`
-    compresses if the client asked for gzip. If `whose` is set, all this applies only to calls that contain
-    that text.
+    compresses if the client asked for gzip. With `capitals`, header names are written as in
+    `WWW-Authenticate`. If `whose` is set, all this applies only to calls that contain that text.
     """
 
     status: int | None = None
@@ -49,6 +49,7 @@ class Answer:
     drips_s: float = 0.0
     breaks_off: bool = False
     gzips: bool = False
+    capitals: bool = False
     whose: str = field(default="", repr=False)
 
 

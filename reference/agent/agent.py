@@ -99,7 +99,8 @@ class Agent:
         policies, client = self._policies, self._client(endpoints)
         answer = Answer(status=0)
         came = partial(self._tell, "redirect")
-        with Callback(self._settings, lambda path: came({"path": path}), policies.page) as callback:
+        log, page, headers = lambda path: came({"path": path}), policies.page, policies.page_headers
+        with Callback(self._settings, log, page, headers) as callback:
             if policies.listens_first:
                 callback.listen()
             for _ in range(policies.exchanges_refused):

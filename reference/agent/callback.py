@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -29,11 +29,13 @@ class Callback:
         settings: Settings,
         log: Callable[[str], None] = lambda _line: None,
         page: Callable[[], str | None] = lambda: CLOSE,
+        page_headers: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self._settings = settings
         self._path = urlsplit(settings.callback_url).path or "/"
         self._log = log
         self._page = page
+        self._page_headers = page_headers
         self._came: queue.Queue[Query] = queue.Queue()
         self._server: ThreadingHTTPServer | None = None
 
@@ -100,6 +102,7 @@ class Callback:
                     ("Content-Type", "text/plain; charset=utf-8"),
                     ("Content-Length", str(len(body))),
                     ("Referrer-Policy", "no-referrer"),
+                    *callback._page_headers().items(),
                 ):
                     self.send_header(name, value)
                 self.end_headers()

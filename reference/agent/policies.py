@@ -85,6 +85,8 @@ class Policies:
     told: Callable[[str, Mapping[str, Any]], str | None] = lambda _step, _facts: None
     # The page after the redirect; None closes the connection without an answer.
     page: Callable[[], str | None] = lambda: CLOSE
+    # More headers of that page: none.
+    page_headers: Callable[[], Mapping[str, str]] = dict
 
     # Requests
     patience: Patience = field(default_factory=Patience)

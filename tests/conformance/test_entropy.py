@@ -5,16 +5,17 @@ from __future__ import annotations
 import random
 import secrets
 import uuid
-from base64 import b32encode, urlsafe_b64encode
+from base64 import b32encode, b85encode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from gateproof.conformance.checks.agent.agent_randomness import STATE_BITS, VERIFIER_BITS
+from gateproof.conformance.checks.agent.agent_randomness import MANY_SAMPLES, STATE_BITS, VERIFIER_BITS
 from gateproof.conformance.checks.gateway.authz_browser import SAMPLES, SAMPLES_ELSEWHERE
 from gateproof.conformance.kit.inputs.entropy import (
     apparent_bits,
     bits_within,
+    fewer_bits_than,
     most_bits,
     spelled_out,
     steady_steps,
@@ -266,3 +267,77 @@ def test_random_octets_are_left_as_they_are_written() -> None:
             for _ in range(100):
                 samples = [mark + make(generator) for _ in range(6)]
                 assert spelled_out(samples) == samples
+
+
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def in_letters(letters: str, octets: int) -> Callable[[random.Random], str]:
+    """Random octets as a number with these digits, without leading zeros."""
+
+    def make(generator: random.Random) -> str:
+        number, digits = int.from_bytes(generator.randbytes(octets), "big"), ""
+        while number:
+            number, digit = divmod(number, len(letters))
+            digits = letters[digit] + digits
+        return digits
+
+    return make
+
+
+def of_octets(octets: int) -> dict[str, Callable[[random.Random], str]]:
+    """Ways to write so many octets, none with a bit to spare by much."""
+    return {
+        "hex": lambda g: g.randbytes(octets).hex(),
+        "base64url": lambda g: urlsafe_b64encode(g.randbytes(octets)).decode().rstrip("="),
+        "base32": lambda g: b32encode(g.randbytes(octets)).decode().rstrip("="),
+        "base85": lambda g: b85encode(g.randbytes(octets)).decode(),
+        "decimal": in_letters("0123456789", octets),
+        "base36": in_letters("0123456789abcdefghijklmnopqrstuvwxyz", octets),
+        "base58": in_letters(BASE58, octets),
+        "octal": lambda g: f"{int.from_bytes(g.randbytes(octets), 'big'):o}",
+        "binary": lambda g: f"{int.from_bytes(g.randbytes(octets), 'big'):b}",
+        "a list": lambda g: str(list(g.randbytes(octets))),
+    }
+
+
+@pytest.mark.parametrize("count", [MANY_SAMPLES, 20, 60])
+@pytest.mark.parametrize("octets", [16, 32])
+def test_octets_have_no_fewer_bits_than_they_have(octets: int, count: int) -> None:
+    generator = random.Random(12)
+    for name, make in of_octets(octets).items():
+        for _ in range(300):
+            texts = spelled_out([make(generator) for _ in range(count)])
+            assert not fewer_bits_than(8 * octets, texts), name
+
+
+@pytest.mark.parametrize("make", LEGAL.values(), ids=LEGAL)
+def test_legal_states_have_no_fewer_bits_than_they_need(make: Callable[[random.Random], str]) -> None:
+    generator = random.Random(12)
+    for mark in ("", "v1.", "st_"):
+        for _ in range(100):
+            texts = spelled_out([mark + make(generator) for _ in range(MANY_SAMPLES)])
+            assert not fewer_bits_than(128, texts)
+
+
+# Verifiers of fewer than 256 bits, that are as long as they have to be.
+SHORT_VERIFIERS: dict[str, Callable[[random.Random], str]] = {
+    "two UUIDs": lambda g: "".join(uuid.UUID(int=g.getrandbits(128), version=4).hex for _ in range(2)),
+    "43 letters": lambda g: "".join(g.choices(BASE58[9:], k=43)),
+    "hex of 31 bytes": lambda g: g.randbytes(31).hex(),
+}
+
+
+@pytest.mark.parametrize("count", [MANY_SAMPLES, 20, 60])
+def test_values_of_fewer_bits_are_seen_for_that(count: int) -> None:
+    generator = random.Random(12)
+    letters = {"21 letters": lambda g: urlsafe_b64encode(g.randbytes(16)).decode()[:21]}
+    for bits, known in ((128, {**SHORT, **letters}), (256, SHORT_VERIFIERS)):
+        for name, make in known.items():
+            for _ in range(300):
+                assert fewer_bits_than(bits, spelled_out([make(generator) for _ in range(count)])), name
+
+
+def test_values_without_bits_have_fewer_than_any() -> None:
+    assert fewer_bits_than(2, ["the same"] * MANY_SAMPLES)
+    assert fewer_bits_than(128, [])

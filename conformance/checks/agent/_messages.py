@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from gateproof.conformance.kit.agent.addresses import CHALLENGE
 from gateproof.conformance.kit.agent.agent import Install, s256
@@ -156,7 +156,7 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
         expect.equal(each.call.form().get("grant_type"), "authorization_code", "grant_type")
 
 
-def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[AgentClient]) -> None:
+def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[AgentClient]) -> None:
     """Client ID and secret are in the form, belong to one of these clients, and are not sent by Basic.
 
     Any other Authorization header is recorded: the specification names only client_secret_basic.
@@ -174,10 +174,24 @@ def has_credentials_in_its_body(exchanges: Iterable[Heard], clients: Iterable[Ag
                 got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
-        header = each.call.header("authorization") or ""
-        observe(authorization_header=bool(header))
+        observe(authorization_header=each.call.header("authorization") is not None)
+    authenticates_in_the_body_alone(exchanges)
+
+
+def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
+    """No token request has a Basic header, which is unsupported for agents, or the secret in its address."""
+    for each in requests:
+        query = parse_qs(urlsplit(each.call.target).query)
         expect.that(
-            header.partition(" ")[0].lower() != "basic",
+            "client_secret" not in query,
+            "the address of the token request",
+            expected="no client_secret in it: it belongs in the body (RFC 6749 section 2.3.1)",
+            got="a client_secret",
+            exchange=each.exchange(),
+        )
+        schemes = [value.partition(" ")[0].lower() for value in each.call.headers_named("authorization")]
+        expect.that(
+            "basic" not in schemes,
             "how the client authenticates beside the body of the token request",
             expected="in no other way: client_secret_basic is not supported for agents",
             got="a Basic header",

@@ -15,10 +15,12 @@ from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
+from gateproof.fakes.orders_service import AMONG_OTHERS
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
-ORDERS_ARE_NONE = "the orders are no JSON"
+ORDERS_ARE_NONE, SERVICE_HANGS_UP = "the orders are no JSON", "the service hangs up at a token"
+TOKEN_ENDPOINT_HANGS_UP, TOKENS_BREAK_OFF = "the token endpoint hangs up", "the token answer breaks off"
 NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
@@ -29,9 +31,9 @@ MOST_WITH_ONE_TOKEN = 20
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     TOKEN_ENDPOINT_FAILS: (Endpoint.TOKEN, Answer(status=500)),
     NO_JSON_FOR_TOKENS: (Endpoint.TOKEN, Answer(body=b"<html>")),
-    "the token endpoint hangs up": (Endpoint.TOKEN, Answer(reset=True)),
+    TOKEN_ENDPOINT_HANGS_UP: (Endpoint.TOKEN, Answer(reset=True)),
     "the token answer drips": (Endpoint.TOKEN, Answer(drips_s=3.0)),
-    "the token answer breaks off": (Endpoint.TOKEN, Answer(breaks_off=True)),
+    TOKENS_BREAK_OFF: (Endpoint.TOKEN, Answer(breaks_off=True)),
     NO_TOKEN: (Endpoint.TOKEN, Answer(members={"access_token": None})),
     CLIENT_REJECTED: (Endpoint.TOKEN, Answer(status=401, members={"error": "invalid_client"})),
     REGISTRATION_REFUSED: (Endpoint.REGISTRATION, Answer(status=400)),
@@ -42,9 +44,14 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     "discovery fails": (Endpoint.DISCOVERY, Answer(status=503)),
     "discovery names no token endpoint": (Endpoint.DISCOVERY, Answer(members={"token_endpoint": None})),
     "the metadata are no JSON": (Endpoint.METADATA, Answer(body=b"<html>")),
+    "the metadata name no authorization server": (
+        Endpoint.METADATA,
+        Answer(members={"authorization_servers": None}),
+    ),
     "the service fails": (Endpoint.OPERATION, Answer(status=500)),
     SERVICE_FAILS_LATE: (Endpoint.OPERATION, Answer(status=500, whose=AUTHORIZED)),
     SERVICE_FORBIDS: (Endpoint.OPERATION, Answer(status=403, whose=AUTHORIZED)),
+    SERVICE_HANGS_UP: (Endpoint.OPERATION, Answer(reset=True, whose=AUTHORIZED)),
     ORDERS_ARE_NONE: (Endpoint.OPERATION, Answer(body=b"<html>", whose=AUTHORIZED)),
 }
 # The specification does not define these members of the gateway's document; some gateways leave them out.
@@ -237,6 +244,24 @@ def documented(agents: Agents) -> Install:
     return agents.scene("a document that lists little", play)
 
 
+def listed(agents: Agents) -> Install:
+    """A run whose service lists the Resource's scopes alone, and whose gateway lists another method first.
+
+    The first method is that of Proxy clients, which use the same token endpoint. `openid` is a scope of the
+    gateway, so a service need not list it.
+    """
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        service.script.always(Endpoint.METADATA, Answer(members={"scopes_supported": list(service.scopes)}))
+        service.challenge = AMONG_OTHERS.replace("{scope}", " ".join(service.scopes))
+        methods = {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]}
+        install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=methods))
+        install.launch("a run whose documents list other scopes and methods than an agent's")
+
+    return agents.scene("documents that list for others, too", play)
+
+
 def recovered(agents: Agents, case: str) -> Install:
     """A run with a fault for its whole duration, and one without it afterwards."""
 
@@ -275,6 +300,7 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     REFUSED: all_tokens_refused,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
+    SERVICE_HANGS_UP: lambda agents: recovered(agents, SERVICE_HANGS_UP),
     ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE),
     ASKED_TO_END: interrupted,
 }

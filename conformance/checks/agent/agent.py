@@ -66,11 +66,15 @@ def _more_in_every_answer(world: AgentWorld) -> None:
 
 
 def _answers_written_otherwise(world: AgentWorld) -> None:
-    """`bearer` equals `Bearer` (RFC 6749 section 5.1), and a JSON Content-Type may have parameters."""
-    world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE))
+    """`bearer` equals `Bearer` (RFC 6749 section 5.1), and a JSON Content-Type may have parameters.
+
+    Names of headers may have capitals (RFC 9110 section 5.1), as in the specification's `WWW-Authenticate`.
+    """
+    world.service.script.always(Endpoint.OPERATION, Answer(capitals=True))
+    world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE, capitals=True))
     for endpoint in (Endpoint.DISCOVERY, Endpoint.REGISTRATION):
-        world.desk.script.always(endpoint, Answer(headers=_OTHERWISE))
-    bearer = Answer(headers=_OTHERWISE, members={"token_type": "bearer"})
+        world.desk.script.always(endpoint, Answer(headers=_OTHERWISE, capitals=True))
+    bearer = Answer(headers=_OTHERWISE, members={"token_type": "bearer"}, capitals=True)
     world.desk.script.always(Endpoint.TOKEN, bearer)
 
 

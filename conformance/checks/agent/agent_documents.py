@@ -1,6 +1,11 @@
-"""The agent's requests when a document lists no more than the specification defines."""
+"""The agent's requests when documents list less than usual, or list it in another order.
+
+The specification shows none of these lists. It shows what an agent registers and asks for, whatever they say.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from gateproof.conformance.checks.agent._messages import (
     asks_for_everything,
@@ -16,7 +21,7 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._shared_runs import documented
+from gateproof.conformance.checks.agent._shared_runs import documented, listed
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, works
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check
@@ -58,9 +63,42 @@ def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
     proves_its_code(made, found)
 
 
+@check("AGENT-02")
+def registration_goes_by_no_order_of_methods(agents: Agents) -> None:
+    """A gateway may list the method of Proxy clients first: the agent registers client_secret_post."""
+    _, run = _played_run(agents, listed)
+    calls = run.calls(Endpoint.REGISTRATION)
+    _sent(bool(calls), "registration")
+    names_its_method(calls)
+    names_no_scope(calls)
+
+
+@check("AGENT-03")
+def authorization_asks_for_openid_where_it_is_not_listed(agents: Agents) -> None:
+    """The agent requests `openid` although metadata and challenge name the Resource's scopes alone."""
+    _, run = _played_run(agents, listed)
+    found = authorizations([run])
+    _sent(bool(found), "authorization")
+    asks_for_scopes(found)
+    writes_spaces_as_percent_20(found)
+
+
+@check("AGENT-06")
+def exchange_goes_by_no_order_of_methods(agents: Agents) -> None:
+    """The agent authenticates in the body, even if another method is listed first."""
+    install, run = _played_run(agents, listed)
+    made = exchanges(run)
+    _sent(bool(made), "exchange")
+    has_credentials_in_its_body(made, clients_of(install))
+
+
 def _documented_run(agents: Agents) -> tuple[Install, Run]:
+    return _played_run(agents, documented)
+
+
+def _played_run(agents: Agents, scene: Callable[[Agents], Install]) -> tuple[Install, Run]:
     works(agents.normal())
-    install = documented(agents)
+    install = scene(agents)
     (run,) = install.runs
     all_in_time([run])
     observe(carried_out=run.done)
@@ -70,4 +108,4 @@ def _documented_run(agents: Agents) -> tuple[Install, Run]:
 def _sent(there: bool, what: str) -> None:
     """These lists are not in the specification; an agent may still require them."""
     if not there:
-        raise LeftOut(f"the agent depends on what the document lists, and makes no {what} here")
+        raise LeftOut(f"the agent depends on what the documents list, and makes no {what} here")

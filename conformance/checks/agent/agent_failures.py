@@ -28,6 +28,7 @@ from gateproof.conformance.checks.agent._shared_runs import (
     REGISTRATION_REFUSED,
     TOKEN_ENDPOINT_FAILS,
     all_tokens_refused,
+    forbidden_by_scope,
     recovered,
 )
 from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, in_time, works
@@ -41,6 +42,8 @@ WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJ
 IN_VAIN: Mapping[str, Callable[[Agents], Install]] = {
     **{case: partial(recovered, case=case) for case in WITHOUT_TOKENS},
     REFUSED: all_tokens_refused,
+    # The service names the Resource's scopes alone; what an authorization asks for is the same as ever.
+    "a scope is said to be missing": forbidden_by_scope,
 }
 
 

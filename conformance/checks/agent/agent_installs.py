@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
@@ -12,10 +13,15 @@ from gateproof.conformance.checks.agent._interrupted_runs import (
     not_killed,
 )
 from gateproof.conformance.checks.agent._shared_runs import (
+    NO_JSON_FOR_TOKENS,
+    NO_TOKEN,
     ORDERS_ARE_NONE,
     SERVICE_FAILS_LATE,
     SERVICE_FORBIDS,
+    SERVICE_HANGS_UP,
     TOKEN_ENDPOINT_FAILS,
+    TOKEN_ENDPOINT_HANGS_UP,
+    TOKENS_BREAK_OFF,
     Expiry,
     all_tokens_refused,
     forbidden_by_scope,
@@ -44,16 +50,31 @@ from gateproof.reports.verdicts import many
 
 # What is in a refresh request and in no other.
 _OF_A_REFRESH = "grant_type=refresh_token"
+# Faults of a first run after which an agent has a client.
+FAULTY = (
+    TOKEN_ENDPOINT_FAILS,
+    NO_JSON_FOR_TOKENS,
+    TOKEN_ENDPOINT_HANGS_UP,
+    TOKENS_BREAK_OFF,
+    NO_TOKEN,
+    SERVICE_FAILS_LATE,
+    SERVICE_FORBIDS,
+    SERVICE_HANGS_UP,
+    ORDERS_ARE_NONE,
+)
+
+
+def _with_fault(agents: Agents, case: str) -> Sequence[Run]:
+    return recovered(agents, case).launched
+
+
 # An agent that is refused repeatedly may consider its client broken, so one refused code must be enough.
 TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
+    **{case: partial(_with_fault, case=case) for case in FAULTY},
     "no code came": lambda agents: held(agents).launched,
     "a code was refused": lambda agents: refused(agents).runs[:1],
     "a fresh token was refused": lambda agents: all_tokens_refused(agents).launched,
-    TOKEN_ENDPOINT_FAILS: lambda agents: recovered(agents, TOKEN_ENDPOINT_FAILS).launched,
-    SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE).launched,
-    SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS).launched,
     "a scope is said to be missing": lambda agents: forbidden_by_scope(agents).launched,
-    ORDERS_ARE_NONE: lambda agents: recovered(agents, ORDERS_ARE_NONE).launched,
     ASKED_TO_END: lambda agents: interrupted(agents).launched,
     "something failed once the token had expired": lambda agents: troubled(agents).launched,
 }

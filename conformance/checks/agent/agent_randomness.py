@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,13 @@ from gateproof.conformance.checks.agent._shared_runs import (
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of, works
 from gateproof.conformance.kit.agent.digests import digests_among, readings_of
 from gateproof.conformance.kit.agent.seeds import seeded_among
-from gateproof.conformance.kit.inputs.entropy import apparent_bits, bits_within, spelled_out, steady_steps
+from gateproof.conformance.kit.inputs.entropy import (
+    apparent_bits,
+    bits_within,
+    fewer_bits_than,
+    spelled_out,
+    steady_steps,
+)
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.exchange import Exchange
@@ -28,6 +35,11 @@ SAMPLES = 6
 VERIFIER_LENGTHS = range(43, 129)
 # Estimates for 32 and 16 random octets from few samples: in some positions, letters repeat by chance.
 VERIFIER_BITS, STATE_BITS = 240.0, 118.0
+# With this many samples it is not by chance that a position does not vary: a few bits too few are seen.
+MANY_SAMPLES = 12
+_IN_FULL = {VERIFIER_BITS: 256, STATE_BITS: 128}
+# RFC 7636 section 4.1 has no others. The last one fills up base64url, which the specification names.
+_OF_VERIFIERS = frozenset(f"{string.ascii_letters}{string.digits}-._~=")
 # A common part of this length is not by chance.
 _SHARED = 12
 # This many small numbers correspond to 16 bits, and a user may take this long on the way to the gateway.
@@ -40,7 +52,10 @@ _AT_ONCE, _FEWEST_AT_ONCE = 3, 2
 
 @check("AGENT-04")
 def verifier_is_long_and_random(agents: Agents) -> None:
-    """The verifier has 43 to 128 characters with the randomness of 32 octets."""
+    """The verifier has 43 to 128 of the characters of a verifier, with the randomness of 32 octets.
+
+    What is no base64url is recorded where RFC 7636 allows it, and where it only fills base64url up.
+    """
     attempts = _exchanged(agents)
     verifiers = [attempt.verifier or "" for attempt in attempts]
     lengths = sorted(map(len, verifiers))
@@ -50,6 +65,14 @@ def verifier_is_long_and_random(agents: Agents) -> None:
         "length of the verifier",
         expected="43 to 128 characters",
         got=f"{lengths[0]} to {lengths[-1]}",
+        exchange=_one_of(agents, attempts),
+    )
+    others = sorted(set().union(*verifiers) - _OF_VERIFIERS)
+    expect.that(
+        not others,
+        "characters of the verifier",
+        expected="base64url, or others of RFC 7636 section 4.1",
+        got=f"{' '.join(others)} as well",
         exchange=_one_of(agents, attempts),
     )
     _random(verifiers, VERIFIER_BITS, "the verifier", _one_of(agents, attempts))
@@ -267,8 +290,15 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
     expect.that(
         apparent >= bits and not steady_steps(values) and not steady_steps(texts),
         f"what {what} carries, by {len(values)} samples",
-        expected=f"about {256 if bits > STATE_BITS else 128} random bits",
+        expected=f"about {_IN_FULL[bits]} random bits",
         got=_found(apparent, bits),
+        exchange=shown,
+    )
+    expect.that(
+        len(set(texts)) < MANY_SAMPLES or not fewer_bits_than(_IN_FULL[bits], texts),
+        f"what {what} carries at most, by {len(values)} samples",
+        expected=f"{_IN_FULL[bits]} random bits",
+        got="fewer, even if every position that varies is random",
         exchange=shown,
     )
 
@@ -286,7 +316,7 @@ def _random_within(
     expect.that(
         left >= bits and not any(map(steady_steps, installs.values())),
         f"what {what} carries beside what is the same in an install, by {len(values)} samples",
-        expected=f"about {256 if bits > STATE_BITS else 128} random bits",
+        expected=f"about {_IN_FULL[bits]} random bits",
         got=_found(left, bits),
         exchange=_one_of(agents, attempts),
     )

@@ -21,6 +21,9 @@ _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
 _CODE = re.compile(r"(?<=[?&])code=[^&#]*")
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
+# What means something to whoever looks the state up or matches it: every object of JavaScript has a member of
+# this name, and anything fits these patterns of a shell and of regular expressions.
+_NAME_OF_EVERY_OBJECT, _PATTERN, _EXPRESSION = "constructor", "*", ".*"
 EARLIER, FIRST = "of an earlier run", "of the first authorization of the run"
 OTHER_CASE = "its own in the other case"
 # What the query contains in place of the state.
@@ -88,6 +91,10 @@ TAMPERED: dict[str, Tampered] = {
     "its end alone": _once(lambda state: f"state={quote(state[len(state) // 2 :])}"),
     "made longer": _once(lambda state: f"state={quote(state)}{_random_like(state)}"),
     "its own and a space": _once(lambda state: f"state={quote(state)}%20"),
+    "a name that every object has": _once(lambda _: f"state={_NAME_OF_EVERY_OBJECT}"),
+    "a pattern that fits anything": Tampered(
+        redirects=(lambda _: f"state={_PATTERN}", lambda _: f"state={_EXPRESSION}")
+    ),
     OTHER_CASE: _once(lambda state: f"state={quote(state.swapcase())}"),
     "another, beside the right iss": Tampered(redirects=(_another,), says_issuer=True),
     "another, and then missing": Tampered(redirects=(_another, _none)),

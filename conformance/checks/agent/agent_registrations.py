@@ -101,9 +101,27 @@ def _are_right(calls: Iterable[Heard]) -> None:
             got="something else",
             exchange=each.exchange(),
         )
+        _are_lists(each, record)
         _names_the_code_grant(each, record)
         _names_no_token(each, record)
         _is_not_authenticated(each)
+
+
+def _are_lists(each: Heard, record: Mapping[str, Any]) -> None:
+    """Where they are sent, both are lists of strings, as the specification has them."""
+    for name in ("grant_types", "response_types"):
+        value = record.get(name)
+        expect.that(
+            value is None or (isinstance(value, list) and all(isinstance(member, str) for member in value)),
+            f"{name} of the registration",
+            expected="a list of strings",
+            got="a list with something else in it" if isinstance(value, list) else _kind(value),
+            exchange=each.exchange(),
+        )
+
+
+def _kind(value: Any) -> str:
+    return "a string" if isinstance(value, str) else "something else"
 
 
 def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
@@ -150,8 +168,7 @@ def _is_not_authenticated(each: Heard) -> None:
 
 
 def _listed(value: Any) -> list[str]:
-    """The members of a list, as text; a string is read as if it stood in a list alone."""
-    return [str(member) for member in (value if isinstance(value, list) else [value])]
+    return [str(member) for member in value]
 
 
 def _words(value: Any) -> list[str]:

@@ -103,7 +103,7 @@ class Courier:
         # after its browser command has returned would otherwise wait for itself.
         self.returns_early = False
         self._has_listened = False
-        # The pages of the agent's callback, each with the Location that it redirected to.
+        # The answers of the agent's callback, each with its headers: the browser gets cookies and Location.
         self.pages: list[bytes] = []
         # The agent's callback may have a self-signed certificate: no authorities are loaded.
         self._trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -154,9 +154,9 @@ class Courier:
                 connection.request("GET", target, headers={"Accept": "text/html"})
                 sent = True
                 response = connection.getresponse()
-                location = response.headers.get("Location")
-                self.pages.append(b"\n".join([(location or "").encode(), response.read(_MOST_OCTETS)]))
-                return response.status, location
+                headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())
+                self.pages.append(b"\n".join([headers.encode(), response.read(_MOST_OCTETS)]))
+                return response.status, response.headers.get("Location")
             except ConnectionRefusedError:
                 self.returns_early = True
                 if time.monotonic() > until:

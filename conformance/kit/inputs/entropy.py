@@ -12,6 +12,9 @@ from itertools import pairwise, takewhile
 # Alphabet sizes of common generators. The observed size is rounded up to the next one, because a sample may
 # miss some characters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
+# For an upper bound the size is rounded up further: nothing is known of alphabets in between. One with fewer
+# letters than the first would need more samples, since a letter often repeats by chance.
+_ROOMY_ALPHABETS = (8, 10, 16, 26, 32, 36, 52, 64, 85, 95, 128, 256)
 # Number of repetitions of a character in its position before this is no coincidence.
 _AGAIN = 4
 # Three values give two steps; equal steps are no coincidence.
@@ -49,6 +52,23 @@ def most_bits(samples: Sequence[str]) -> float:
     """
     columns = _columns(samples)
     return sum(math.log2(_alphabet(columns)) for column in columns if len(column) > 1)
+
+
+def fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
+    """True if no generator of values like these has so many bits, even if every position counts in full.
+
+    With twelve samples of any alphabet that is judged here, no position of a generator stays the same by
+    chance. A position that only some samples have counts like any other. One bit fewer is not seen: numbers
+    of 256 bits have a 78th decimal digit, but seldom.
+    """
+    length = max(map(len, samples), default=0)
+    columns = [{sample[place : place + 1] for sample in samples} for place in range(length)]
+    varying = [column for column in columns if len(column) > 1]
+    letters = len(set().union(*varying) - {""})
+    if 1 < letters < _ROOMY_ALPHABETS[0] or letters > _ROOMY_ALPHABETS[-1]:
+        return False
+    size = next(each for each in (1, *_ROOMY_ALPHABETS) if each >= letters)
+    return len(varying) * math.log2(size) < bits - 1
 
 
 def _trimmed(groups: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.agent.policy import authorization, discovery, exchange, registration
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
 from gateproof.reference.agent.policy.authorization import Attempt
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.exchange import ExchangeFacts
+from gateproof.reference.agent.policy.operation import Ask
 from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.settings import Settings
-from gateproof.reference.agent.wire import Outgoing
+from gateproof.reference.agent.wire import Answer, Outgoing
 from gateproof.reference.defects.agent.exchange import with_basic
 from gateproof.reference.defects.agent.row import defect
 
@@ -51,7 +54,67 @@ def proof_where_it_is_listed() -> dict[str, Any]:
     return {"endpoints": endpoints, "authorization_parameters": parameters}
 
 
+def scopes_of_the_metadata() -> dict[str, Any]:
+    """What the service's metadata list is asked for, and nothing else."""
+    listed: list[str] = []
+
+    def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
+        listed[:] = metadata.get("scopes_supported", [])
+        return discovery.is_about(metadata, service_url)
+
+    return {"is_about": is_about, "authorization_parameters": asking_for(listed)}
+
+
+def asking_for(listed: Sequence[str]) -> Callable[[Settings, Client, Attempt], dict[str, str]]:
+    """The authorization request with these scopes, or with the usual ones as long as there are none."""
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        return whole | ({"scope": " ".join(listed)} if listed else {})
+
+    return parameters
+
+
+def scopes_of_the_challenge(status: int) -> dict[str, Any]:
+    """What a challenge with this status says is missing is asked for."""
+    listed: list[str] = []
+
+    def operate(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, given)
+        said = " ".join(answer.headers_named("www-authenticate"))
+        wanted = re.search(r'\bscope="([^"]*)"', said) if answer.status == status else None
+        listed[:] = wanted[1].split() if wanted else []
+        return replace(answer, status=401) if wanted else answer
+
+    return {"operate": operate, "authorization_parameters": asking_for(listed)}
+
+
+def method_listed_for_the_exchange() -> dict[str, Any]:
+    """It registers its own method, and exchanges by the first one that the gateway lists."""
+    whole = method_of_the_list()
+    del whole["registration_record"]
+    return whole
+
+
 DEFECTS = (
+    defect(
+        "scopes-as-the-metadata-list-them (AGENT-03): It asks for the scopes that the service's metadata "
+        "list, whether openid is among them or not.",
+        **scopes_of_the_metadata(),
+    ),
+    defect(
+        "scopes-of-the-challenge (AGENT-03): It asks for the scopes of the challenge, if there are any.",
+        **scopes_of_the_challenge(401),
+    ),
+    defect(
+        "scopes-of-a-refusal (AGENT-03): Where the service says that scopes are missing, it asks for these "
+        "alone.",
+        **scopes_of_the_challenge(403),
+    ),
+    defect(
+        "exchange-by-the-listed-method (AGENT-06): It exchanges by the first method that the gateway lists.",
+        **method_listed_for_the_exchange(),
+    ),
     defect(
         "method-first-in-the-list (AGENT-02 AGENT-06): It registers the first method that the gateway "
         "lists, and goes by it.",

@@ -69,6 +69,12 @@ def in_the_query(facts: ExchangeFacts) -> Outgoing:
     return replace(form(facts.endpoints.token, fields), url=with_query(facts.endpoints.token, secret))
 
 
+def secret_in_the_query_too(facts: ExchangeFacts) -> Outgoing:
+    """`post(url, form, params=fields)`"""
+    asked = exchange.token_request(facts)
+    return replace(asked, url=with_query(asked.url, {"client_secret": facts.client.client_secret}))
+
+
 def once_for_all() -> Callable[[Octets], Attempt]:
     """Verifier and state are drawn at the start of a run, and kept for all of it."""
     drawn: list[Attempt] = []
@@ -131,6 +137,10 @@ DEFECTS = (
     defect(
         "credentials-in-the-query (AGENT-06): The credentials are in the query.",
         token_request=in_the_query,
+    ),
+    defect(
+        "secret-in-the-query-as-well (AGENT-06): The client secret is in the body, and in the query as well.",
+        token_request=secret_in_the_query_too,
     ),
     defect(
         "form-written-by-hand (AGENT-06 AGENT-01): The values of the form are not encoded.",

@@ -77,6 +77,14 @@ DEFECTS = (
         registration_record=having(grant_types=[_REFRESH]),
     ),
     defect(
+        "grants-as-a-string (AGENT-17): The grants that it registers are a string.",
+        registration_record=having(grant_types=f"{_CODE} {_REFRESH}"),
+    ),
+    defect(
+        "response-types-as-a-string (AGENT-17): The response types that it registers are a string.",
+        registration_record=having(response_types="code"),
+    ),
+    defect(
         "id-token-response-registered (AGENT-17): It registers for ID tokens from the authorization "
         "endpoint, beside codes.",
         registration_record=having(response_types=["code", "code id_token"]),

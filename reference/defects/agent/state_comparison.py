@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
 from gateproof.reference.agent.browser import open_browser
@@ -62,6 +64,24 @@ def settled_by_an_error(passes: Callable[[Query], bool]) -> dict[str, Any]:
     return {"is_ours": is_ours, "waits_for_ours": True}
 
 
+def is_a_key(query: Query, attempt: Attempt) -> bool:
+    """`if (pending[state])`: an object of JavaScript has members that nobody gave it."""
+    return said(query) in {attempt.state, "constructor", "toString", "valueOf", "__proto__"}
+
+
+def is_fitted(query: Query, attempt: Attempt) -> bool:
+    """`[[ $expected == $state ]]`"""
+    return fnmatchcase(attempt.state, said(query) or "")
+
+
+def is_expressed(query: Query, attempt: Attempt) -> bool:
+    """`expected.matches(state)`"""
+    try:
+        return re.fullmatch(said(query) or "", attempt.state) is not None
+    except re.error:
+        return False
+
+
 def what_came_last() -> dict[str, Any]:
     """The agent waits for its browser to return, and then takes the last redirect that has come by then."""
     came: list[str] = []
@@ -117,6 +137,21 @@ DEFECTS = (
     defect(
         "state-without-its-spaces (AGENT-05): Spaces around the state are passed over.",
         is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
+    ),
+    defect(
+        "state-as-a-key (AGENT-05): The state is looked up as a member of an object, which has some of its "
+        "own.",
+        is_ours=is_a_key,
+    ),
+    defect(
+        "state-as-a-pattern (AGENT-05): The state of the redirect is a pattern of a shell for its own.",
+        is_ours=is_fitted,
+    ),
+    defect(
+        "state-as-an-expression (AGENT-05): The state of the redirect is a regular expression for its own, "
+        "and what does not fit is passed over.",
+        is_ours=is_expressed,
+        waits_for_ours=True,
     ),
     defect(
         "last-redirect-when-the-browser-returns (AGENT-05): No state is compared: the last redirect counts "

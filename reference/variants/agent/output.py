@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -43,7 +44,26 @@ def what_came_to_nothing() -> dict[str, Any]:
     return {"told": told, "around": around}
 
 
+def session_of_its_own() -> dict[str, Any]:
+    """The browser is told apart by a cookie; what belongs to its session stays with the agent."""
+    sessions: dict[str, Any] = {}
+
+    def told(step: str, facts: Mapping[str, Any]) -> None:
+        if step == "authorization":
+            sessions[secrets.token_urlsafe(32)] = facts["attempt"]
+
+    def headers() -> dict[str, str]:
+        name = next(reversed(sessions), "none")
+        return {"Set-Cookie": f"session={name}; HttpOnly; Secure", "X-Request-Id": secrets.token_hex(16)}
+
+    return {"told": told, "page_headers": headers}
+
+
 VARIANTS = (
+    variant(
+        "callback-with-a-session: The callback sets a cookie that means something to the agent alone.",
+        **session_of_its_own(),
+    ),
     variant(
         "redirect-printed: The redirect is printed as a web server prints what it is asked.",
         **at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),

@@ -28,6 +28,8 @@ from gateproof.reference.variants.variant import variant
 
 UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+
 
 def _posted(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
     headers = {"Content-Type": "application/json", **given}
@@ -95,6 +97,22 @@ def _of_unreserved(_octets: Octets) -> Attempt:
     chance = random.SystemRandom()
     verifier = "".join(chance.choice(UNRESERVED) for _ in range(128))
     return Attempt(verifier=verifier, state="".join(chance.choice(UNRESERVED) for _ in range(48)))
+
+
+def _in_decimal(octets: Octets) -> Attempt:
+    """As numbers, without leading zeros."""
+    verifier, state = (str(int.from_bytes(octets(length), "big")) for length in (32, 16))
+    return Attempt(verifier=verifier, state=state)
+
+
+def _in_base36(octets: Octets) -> Attempt:
+    """As JavaScript writes numbers."""
+
+    def written(number: int) -> str:
+        return (written(number // 36) if number > 35 else "") + _BASE36[number % 36]
+
+    verifier, state = (written(int.from_bytes(octets(length), "big")) for length in (32, 16))
+    return Attempt(verifier=verifier, state=state)
 
 
 def _state_with_a_place(octets: Octets) -> Attempt:
@@ -190,6 +208,10 @@ VARIANTS = (
     ),
     variant("spells-names-out: a name in the query has a %xx in it", authorization_url=_spelled_out),
     variant("exchanges-more: the exchange has more fields", token_request=_exchanges_more),
+    variant("in-decimal: verifier and state are written as numbers", fresh_attempt=_in_decimal),
+    variant(
+        "in-base36: verifier and state are written in digits and small letters", fresh_attempt=_in_base36
+    ),
     variant("in-hexadecimal: verifier and state are written in hexadecimal", fresh_attempt=_in_hexadecimal),
     variant(
         "of-unreserved-characters: verifier and state use all that is allowed", fresh_attempt=_of_unreserved

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gateproof.reference.agent.policy import authorization, exchange
+from gateproof.reference.agent.policy import authorization, discovery, exchange
 from gateproof.reference.agent.policy.authorization import Attempt
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.operation import Ask, Tokens
@@ -50,7 +50,42 @@ def _no_more_than(scopes: Callable[[Settings], Sequence[str]]) -> dict[str, Any]
     }
 
 
+def _as_listed(may_go_on: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
+    """The scopes that the metadata list, and `openid` in any case."""
+    listed: list[str] = []
+
+    def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
+        listed[:] = metadata.get("scopes_supported", [])
+        return discovery.is_about(metadata, service_url)
+
+    def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
+        if not may_go_on({**document, "scopes_supported": listed}):
+            raise Failed("the documents do not list what an agent needs")
+        return discovery.endpoints(server, document)
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        scope = " ".join(dict.fromkeys(("openid", *(listed or settings.scopes))))
+        return authorization.authorization_parameters(settings, client, attempt) | {"scope": scope}
+
+    return {"is_about": is_about, "endpoints": endpoints, "authorization_parameters": parameters}
+
+
+def _lists_its_own(documents: Mapping[str, Any]) -> bool:
+    """True if openid is listed, and client_secret_post before other methods."""
+    methods = documents.get("token_endpoint_auth_methods_supported", [])
+    return "openid" in documents["scopes_supported"] and methods[:1] == ["client_secret_post"]
+
+
 VARIANTS = (
+    variant(
+        "asks-for-listed-scopes-and-openid: the metadata say which scopes of the Resource it asks for",
+        **_as_listed(lambda _: True),
+    ),
+    variant(
+        "stops-where-its-own-is-not-listed: documents that do not list openid, or its method first, are of "
+        "no use to it",
+        **_as_listed(_lists_its_own),
+    ),
     variant(
         "refuses-scopes-unasked: an answer that grants a scope which it did not ask for is none",
         **_no_more_than(lambda settings: settings.scopes),

@@ -145,6 +145,19 @@ def test_answer_that_drips_comes_whole(world: World) -> None:
     assert orders(listener, "nobody's").content == whole
 
 
+def test_names_of_headers_may_have_capitals(world: World) -> None:
+    gateway, listener, _ = world
+    whole = orders(listener, "nobody's")
+    gateway.script.always(
+        Endpoint.MERCHANT_API, Answer(capitals=True, headers={"www-authenticate": "Bearer"})
+    )
+    answer = orders(listener, "nobody's")
+
+    assert answer.content == whole.content
+    names = {name for name, _ in answer.headers.raw}
+    assert {b"WWW-Authenticate", b"Content-Type", b"Cache-Control", b"content-length"} <= names
+
+
 def test_answer_that_breaks_off_is_none(world: World) -> None:
     gateway, listener, _ = world
     gateway.script.always(Endpoint.MERCHANT_API, Answer(breaks_off=True))
