@@ -83,8 +83,8 @@ DEFECTS = (
         spend_code=as_if(all_open, "redirect_uri"),
     ),
     defect(
-        "user-of-the-newest-code (CLAIM-03 CLAIM-11 ROBUST-04): A code gives tokens for the user who authorized the "
-        "agent last.",
+        "user-of-the-newest-code (CLAIM-03 CLAIM-11 ROBUST-04): A code gives tokens for the user who "
+        "authorized the agent last.",
         **for_the_newest_grant(lambda own, other: own.resource_id == other.resource_id),
     ),
     defect(
