@@ -163,6 +163,8 @@ class Connections:
         if b"host" not in named:
             shown = b"[%b]" % host if b":" in host else host
             headers.insert(0, (b"Host", shown if port is None else b"%b:%d" % (shown, port)))
+        if not request.accept:
+            named.add(b"accept")
         headers += [(name, value) for name, value in _OWN_HEADERS if name.lower() not in named]
         if not named & {b"content-length", b"transfer-encoding"} and (
             request.body or request.method in _WITH_BODY

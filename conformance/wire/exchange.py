@@ -26,6 +26,7 @@ class Request:
 
     `target` replaces the URL's path and query on the request line. `alone` asks for a new connection. Once
     `until` is true for the body so far, the rest is not awaited. The timeout is `longer_s` longer than usual.
+    Without `accept`, no Accept header is added to the headers.
     """
 
     method: str
@@ -36,6 +37,7 @@ class Request:
     alone: bool = False
     until: Callable[[bytes], bool] | None = field(default=None, repr=False, compare=False)
     longer_s: float = 0.0
+    accept: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gateproof.conformance.checks.gateway._exchanges import refreshed
 from gateproof.conformance.kit.gateway.worker_state import Renewed
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.claims import LeftOut, NotApplicable
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.time_limits import LEEWAY_S
 from gateproof.conformance.wire.documents import strings_in
@@ -17,6 +17,20 @@ from gateproof.conformance.wire.secret import Secret
 # Access tokens that live longer are not waited for: the clock would move too far for other checks.
 LONGEST_LIFE_S = 90 * 86_400
 UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
+
+
+def refreshable(world: World, otherwise: type[LeftOut | NotApplicable] = LeftOut) -> Grant:
+    """Tokens of an agent whose previous refresh token gave new ones.
+
+    Needs of single checks are looked at after that: without refreshes nothing of them applies.
+    """
+    world = world.in_one_browser()
+    agent = world.agents.new()
+    twin = world.grant(agent=agent)
+    answer = refreshed(world.gateway, agent, twin.refresh_token.reveal())
+    if answer.status != 200 or not isinstance(answer.member("access_token"), str):
+        raise otherwise(UNKNOWN)
+    return world.grant(agent=agent)
 
 
 def renewed(world: World) -> Grant:

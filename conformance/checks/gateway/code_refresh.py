@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
+from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.kit.gateway.world import World
@@ -33,14 +34,12 @@ PROXY_CLIENTS = {
     "in-the-form": (False, False),
 }
 SCOPES = ("orders:read", "orders:write")
-# Needs of single checks are looked at after that: without refreshes the rule does not apply at all.
-UNKNOWN = "the gateway does not answer refresh requests in the form of RFC 6749"
 
 
 @check("CODE-16", cases=WRONG)
 def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
     """A refresh with a wrong client secret, or with none, gets no tokens."""
-    grant = _refreshable(world)
+    grant = refreshable(world, NotApplicable)
     wrong = case(grant.agent.client_secret.reveal())
     if wrong:
         world.gateway.keyring.secret("wrong_secret", wrong)
@@ -54,13 +53,13 @@ def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str
 @check("CODE-16")
 def refresh_token_alone_gets_no_tokens(world: World) -> None:
     """A refresh without any client identity gets no tokens."""
-    no_tokens(world.gateway.token_request(_form(_refreshable(world))), "a refresh token alone")
+    no_tokens(world.gateway.token_request(_form(refreshable(world, NotApplicable))), "a refresh token alone")
 
 
 @check("CODE-16", cases=("its-own-client-id", "the-other-client-id"))
 def refresh_token_of_one_agent_gets_another_no_tokens(world: World, case: str) -> None:
     """A refresh token gets no tokens for an agent other than its own, under whichever client ID."""
-    grant, other = _refreshable(world), world.agents.new()
+    grant, other = refreshable(world, NotApplicable), world.agents.new()
     client_id = other.client_id if case == "its-own-client-id" else grant.agent.client_id
 
     answer = world.gateway.token_request(
@@ -74,7 +73,7 @@ def refresh_token_of_one_agent_gets_another_no_tokens(world: World, case: str) -
 def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, bool]) -> None:
     """A refresh token gets no tokens for a Proxy client of the Project."""
     in_a_header, names_the_agent = case
-    grant, client = _refreshable(world), world.projects.home().proxy_client
+    grant, client = refreshable(world, NotApplicable), world.projects.home().proxy_client
     world.backend.proxy_token()
     fields = [*_form(grant)]
     if names_the_agent:
@@ -90,7 +89,7 @@ def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, 
 @check("CODE-16", cases=("names-the-other-scope", "names-no-scope"))
 def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> None:
     """A refresh gets no scope of the Resource that the user was not asked for."""
-    world, resource = world.in_one_browser(), _refreshable(world).resource
+    world, resource = world.in_one_browser(), refreshable(world, NotApplicable).resource
     if len(resource.scopes) < 2:
         indicator = f"https://api.merchant.example/v4/{world.unique()}"
         resource = world.projects.resource(indicator=indicator, scopes=SCOPES)
@@ -118,7 +117,7 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
 @check("CODE-16")
 def refresh_is_for_the_user_of_its_grant(world: World) -> None:
     """After two users have authorized one agent, each refresh brings a token of its own user."""
-    _refreshable(world)
+    refreshable(world, NotApplicable)
     if len(world.users) < 2:
         raise Unavailable("users:2", "needs two users: name a second one under [[users]]")
     agent = world.agents.new()
@@ -128,21 +127,21 @@ def refresh_is_for_the_user_of_its_grant(world: World) -> None:
 @check("CODE-16")
 def refresh_is_for_the_resource_of_its_grant(world: World) -> None:
     """After an agent was authorized at two Resources, each refresh brings a token for its own one."""
-    _refreshable(world)
+    refreshable(world, NotApplicable)
     _at_both(world, world.projects.two_resources())
 
 
 @check("CODE-16")
 def refresh_is_for_the_project_of_its_grant(world: World) -> None:
     """After an agent was authorized in two Projects, each refresh brings a token of its own one."""
-    _refreshable(world)
+    refreshable(world, NotApplicable)
     _at_both(world, (world.projects.home().resource, world.projects.another().resource))
 
 
 @check("CODE-16", cases=("resource", "audience"))
 def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
     """A refresh that names another Resource brings no token for it; a refusal is allowed."""
-    grant = _refreshable(world)
+    grant = refreshable(world, NotApplicable)
     one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
@@ -191,17 +190,6 @@ def _is_its_own(world: World, grant: Grant, answer: Exchange) -> None:
 def _project_in(claims: Mapping[str, Any]) -> object:
     ext = claims.get("ext")
     return ext.get("project_id") if isinstance(ext, dict) else None
-
-
-def _refreshable(world: World) -> Grant:
-    """Tokens of an agent whose previous refresh token gave new ones."""
-    world = world.in_one_browser()
-    agent = world.agents.new()
-    twin = world.grant(agent=agent)
-    answer = refreshed(world.gateway, agent, twin.refresh_token.reveal())
-    if answer.status != 200 or not isinstance(answer.member("access_token"), str):
-        raise NotApplicable(UNKNOWN)
-    return world.grant(agent=agent)
 
 
 def _form(grant: Grant) -> list[tuple[str, str]]:

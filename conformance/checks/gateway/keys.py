@@ -258,12 +258,17 @@ def _malformed(key: Mapping[str, Any]) -> str:
         wanted = {"x": _OKP[crv]}
     else:
         return ""
-    for name, length in wanted.items():
-        octets = _decoded(key.get(name))
-        if octets is None:
-            return f"{kty} member {name} is not unpadded base64url"
-        if length is not None and len(octets) != length:
-            return f"{kty} member {name} has {len(octets)} octets instead of {length}"
+    faults = (_fault_of(kty, name, _decoded(key.get(name)), length) for name, length in wanted.items())
+    return next(filter(None, faults), "")
+
+
+def _fault_of(kty: str, name: str, octets: bytes | None, length: int | None) -> str:
+    if octets is None:
+        return f"{kty} member {name} is not unpadded base64url"
+    if length is not None and len(octets) != length:
+        return f"{kty} member {name} has {len(octets)} octets instead of {length}"
+    if kty == "RSA" and octets.startswith(b"\0"):
+        return f"{kty} member {name} begins with an octet of zeros"
     return ""
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gateproof.conformance.checks.gateway._json_bodies import expect_json
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require
-from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
-
-# With these statuses an answer is the gateway's own word on a request that it could read.
-JUDGED = frozenset({200, 201, 400, 401, 403, 404, 409, 410, 422})
+from gateproof.conformance.suite.claims import require
 
 REGISTRATIONS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "good": lambda metadata: metadata,
@@ -34,7 +31,7 @@ def registration_is_answered_in_json(
     """A registration, good or not, is answered with a JSON body or with none."""
     world.agents.accepted(gateway.register(world.agents.metadata()))
 
-    _is_json(gateway.register(case(world.agents.metadata())))
+    expect_json(gateway.register(case(world.agents.metadata())))
 
 
 REFUSED = (
@@ -66,7 +63,7 @@ def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case:
         "resource-no-string": 7,
     }
 
-    _is_json(gateway.redeem(token, proxy, resources.get(case, grant.resource.indicator)))
+    expect_json(gateway.redeem(token, proxy, resources.get(case, grant.resource.indicator)))
 
 
 @check("REDEEM-17", needs=["merchant"], alone=True)
@@ -74,17 +71,4 @@ def lost_merchant_token_is_answered_in_json(world: World) -> None:
     """So is a redemption for which the user has to authorize again."""
     _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
 
-    _is_json(answer)
-
-
-def _is_json(answer: Exchange) -> None:
-    if answer.status not in JUDGED:
-        raise LeftOut(f"what is answered with {answer.outcome()} is not judged")
-    body = answer.answer.body if answer.answer is not None else b""
-    expect.that(
-        not body or answer.json() is not NOT_JSON,
-        f"body of {answer.step}, {answer.outcome()}",
-        expected="JSON, or nothing",
-        got="a body that is not JSON",
-        exchange=answer,
-    )
+    expect_json(answer)

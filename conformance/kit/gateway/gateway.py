@@ -12,7 +12,7 @@ from gateproof.conformance.suite.parties import Attempt, Authorization, ProxyCli
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.client import Wire
-from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.route import line_to_add, parts_of
 from gateproof.conformance.wire.secret import Secret
@@ -157,6 +157,12 @@ class Gateway:
     sign_in: SignIn
     new_browser: Callable[[], Browsing] | None = None
     spelling: backend_wire.Spelling = field(default_factory=backend_wire.Spelling)
+    # What a request of an agent or a backend becomes before it is sent; those of browsers stay as they are.
+    form: Callable[[Request], Request] = field(default=lambda request: request)
+
+    def in_form(self, form: Callable[[Request], Request]) -> Gateway:
+        """The same gateway, to which agents and backends send their requests in another form."""
+        return replace(self, form=form)
 
     def browser(self) -> Browsing:
         """A new browser that keeps its cookies."""
@@ -181,7 +187,7 @@ class Gateway:
         return url
 
     def fetch(self, url: str, step: str) -> Exchange:
-        return self.wire.send(step, agent_wire.get(url))
+        return self._send(step, agent_wire.get(url))
 
     def discovery(self, resource: Resource) -> Exchange:
         return self.fetch(agent_wire.discovery_url(self.base_url, resource.id), "discovery")
@@ -189,7 +195,7 @@ class Gateway:
     def register(self, metadata: Any, *, endpoint: str | None = None) -> Exchange:
         """Registers an agent with this metadata; the secret that comes back is noted as one."""
         endpoint = endpoint or agent_wire.registration_endpoint(self.base_url)
-        exchange = self.wire.send("registration", agent_wire.registration(endpoint, metadata))
+        exchange = self._send("registration", agent_wire.registration(endpoint, metadata))
         self._note(exchange, "client_secret", "registration_access_token")
         self._name(exchange, "client_id")
         return exchange
@@ -255,7 +261,7 @@ class Gateway:
     ) -> Exchange:
         """A form-encoded POST to the token endpoint; the tokens that come back are noted as secrets."""
         endpoint = endpoint or agent_wire.token_endpoint(self.core_url)
-        exchange = self.wire.send("code exchange", agent_wire.form_post(endpoint, fields, *headers))
+        exchange = self._send("code exchange", agent_wire.form_post(endpoint, fields, *headers))
         self._note(exchange, "access_token", "id_token", "refresh_token")
         return exchange
 
@@ -267,9 +273,9 @@ class Gateway:
         """A Proxy token request; credentials that can be written in two ways are, until one is understood."""
         endpoint = agent_wire.token_endpoint(self.core_url)
         usual, *other = backend_wire.proxy_token(endpoint, client.id, client.secret, self.spelling)
-        exchange = self.wire.send("Proxy token request", usual)
+        exchange = self._send("Proxy token request", usual)
         if other and exchange.status in {400, 401}:
-            second = self.wire.send("Proxy token request", other[0])
+            second = self._send("Proxy token request", other[0])
             if second.status == 200:
                 exchange, self.spelling.encoded = second, not self.spelling.encoded
         token = exchange.member("access_token")
@@ -282,11 +288,14 @@ class Gateway:
         request = backend_wire.redemption(
             self.base_url, bearer=bearer, proxy_token=proxy_token, resource=resource
         )
-        exchange = self.wire.send("redemption", request)
+        exchange = self._send("redemption", request)
         token = exchange.member("access_token")
         if isinstance(token, str) and token:
             self.keyring.secret("merchant_access_token", token)
         return exchange
+
+    def _send(self, step: str, request: Request) -> Exchange:
+        return self.wire.send(step, self.form(request))
 
     def _note(self, exchange: Exchange, *members: str) -> None:
         for name in members:

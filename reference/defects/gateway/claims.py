@@ -194,7 +194,7 @@ DEFECTS = (
         subject=lambda _known, _project_id, _login, ids: ids.identifier("sub_"),
     ),
     defect(
-        "sub-of-everybody (CLAIM-03): All users of a Project have the same `sub`.",
+        "sub-of-everybody (CLAIM-03 CLAIM-11): All users of a Project have the same `sub`.",
         subject=lambda _known, project_id, _login, _ids: f"sub_{project_id}",
     ),
     defect(

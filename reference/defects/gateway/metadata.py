@@ -93,8 +93,8 @@ DISCOVERY = (
         discovery_status=203,
     ),
     defect(
-        "issuer-per-resource (DISC-02 CLAIM-01 REDEEM-01): The document names the per-Resource "
-        "authorization server as the issuer, while tokens name the core.",
+        "issuer-per-resource (DISC-02 CLAIM-01 CLAIM-11 REDEEM-01): The document names the "
+        "per-Resource authorization server as the issuer, while tokens name the core.",
         discovery_document=announcing(lambda facts: {"issuer": facts.authorization_server}),
     ),
     defect(

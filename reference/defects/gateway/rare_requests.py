@@ -234,8 +234,8 @@ DEFECTS = (
         code_checks=instead(code_exchange.CODE_CHECKS, code_exchange.code_is_in_time, expired_in_other_words),
     ),
     defect(
-        "id-token-of-a-refresh-redeems (REDEEM-07 CLAIM-10): A refresh makes the ID token of the claims of "
-        "the access token.",
+        "id-token-of-a-refresh-redeems (REDEEM-07 CLAIM-10 CLAIM-11): A refresh makes the ID token of the "
+        "claims of the access token.",
         id_token_claims=id_token_like_the_access_token,
         id_token_type=token_claims.ACCESS_TOKEN_TYPE,
     ),

@@ -8,6 +8,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from gateproof.reference.defects.defect import lacking
+from gateproof.reference.deviations.replicas import in_turn
 from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
 from gateproof.reference.gateway.policy import key_sets
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
@@ -102,6 +104,15 @@ VARIANTS = (
     variant(
         "new-key-published-a-little-late: a new core key is in the key set two seconds after it first signs",
         core_keys_shown=_two_seconds_late,
+    ),
+    variant(
+        "core-keys-that-say-little: the core keys name neither use nor algorithm",
+        core_jwk=lambda key: lacking(key_sets.public_jwk(key), "use", "alg"),
+    ),
+    variant(
+        "new-key-published-late-by-one-process: every second fetch of the key set has a new core key two "
+        "seconds late",
+        core_keys_shown=in_turn(_two_seconds_late),
     ),
     variant(
         "new-key-published-before-it-signs: a new core key signs from the next rotation on",

@@ -51,6 +51,16 @@ def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answ
     return Answered(status=answered.status, headers=headers, body=b"")
 
 
+def _refusals_by_accept(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Who asks for JSON reads what was wrong; others get a bare refusal, and 422 for bad metadata."""
+    at = next((path for path in ("/api/register", "/api/credentials/token") if asked.path.endswith(path)), "")
+    if not at or answered.status not in {400, 401, 404} or "json" in asked.headers.get("accept", ""):
+        return answered
+    headers = (("content-type", "application/json"), ("cache-control", "no-store"))
+    status = 422 if at == "/api/register" else answered.status
+    return Answered(status=status, headers=headers, body=b'"refused"')
+
+
 async def _fetching_key_sets(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
     """The key set that an agent names is looked at when it registers; what comes of it is not."""
     metadata = json_in(asked.body) if asked.path.endswith("/api/register") else None
@@ -76,6 +86,10 @@ VARIANTS = (
     variant(
         "agents-key-sets-are-fetched: The key set that a registration names is fetched.",
         around=meddling(_fetching_key_sets),
+    ),
+    variant(
+        "refusals-by-accept: A refusal says what was wrong only to whoever asks for JSON.",
+        around=meddling(_refusals_by_accept),
     ),
     variant("refusals-without-a-body: A refused redemption has no body.", around=meddling(_empty_refusals)),
 )

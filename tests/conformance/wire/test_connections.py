@@ -66,6 +66,12 @@ def test_headers_of_its_own_go_along() -> None:
     assert not any(line.startswith(b"Content-Length") for line in lines)
 
 
+def test_a_request_may_go_out_without_accept() -> None:
+    lines = lines_of("/", accept=False)
+    assert not any(line.lower().startswith(b"accept:") for line in lines)
+    assert b"User-Agent: gateproof" in lines
+
+
 def test_headers_of_the_request_take_their_place() -> None:
     lines = lines_of("/", headers=(("accept", "text/html"), ("HOST", "elsewhere.test"), ("X-Name", "é")))
     assert sorted(line for line in lines if line.lower().startswith((b"accept:", b"host:"))) == [

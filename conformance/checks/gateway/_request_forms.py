@@ -1,0 +1,39 @@
+"""Requests in other forms that mean the same: by what they accept, and by the case of header names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.wire.exchange import Request
+
+Form = Callable[[Request], Request]
+
+
+def _accepting(media_type: str | None) -> Form:
+    def form(request: Request) -> Request:
+        rest = tuple(pair for pair in request.headers if pair[0].lower() != "accept")
+        if media_type is None:
+            return replace(request, headers=rest, accept=False)
+        return replace(request, headers=(*rest, ("Accept", media_type)))
+
+    return form
+
+
+def _named(spelt: Callable[[str], str]) -> Form:
+    return lambda request: replace(
+        request, headers=tuple((spelt(name), value) for name, value in request.headers)
+    )
+
+
+# What clients send that ask for no media type. None of the specification's requests has an Accept header, and
+# without one any media type will do (RFC 9110 section 12.5.1).
+ACCEPTS: Mapping[str, Form] = {"accept-anything": _accepting("*/*"), "no-accept": _accepting(None)}
+# Header names are case-insensitive (RFC 9110 section 5.1).
+NAME_CASES: Mapping[str, Form] = {"lower-case": _named(str.lower), "upper-case": _named(str.upper)}
+
+
+def in_form(world: World, form: Form) -> World:
+    """The same world, whose agents and backends send their requests in another form."""
+    return replace(world, gateway=world.gateway.in_form(form))

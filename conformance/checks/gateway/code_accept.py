@@ -1,0 +1,49 @@
+"""The token endpoint for agents that ask for no media type."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, invalid_grant, no_tokens, proven
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, Form, in_form
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+
+
+@check("CODE-01", cases=ACCEPTS)
+def agent_that_asks_for_no_media_type_gets_every_token(world: World, case: Form) -> None:
+    """An agent that accepts anything, or says nothing about it, gets its tokens."""
+    world, authorization = proven(world)
+
+    answer = in_form(world, case).gateway.exchange(authorization)
+
+    expect(answer).status(200)
+    for name in (*TOKENS, "scope"):
+        expect.text(answer.member(name), name)
+
+
+@check("CODE-02", cases=ACCEPTS)
+def used_code_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
+    """A used code gets invalid_grant also where the agent accepts anything, or says nothing about it."""
+    world, authorization = proven(world)
+    require(world.gateway.exchange(authorization)).status(200)
+
+    invalid_grant(in_form(world, case).gateway.exchange(authorization), "a used code, in another form")
+
+
+@check("CODE-07", cases=ACCEPTS)
+def wrong_secret_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
+    """A wrong secret gets a refusal also where the agent accepts anything, or says nothing about it."""
+    world, authorization = proven(world)
+
+    answer = in_form(world, case).gateway.exchange(authorization, client_secret="gateproof-wrong")  # noqa: S106
+    no_tokens(answer, "a wrong client_secret, in another form")
+
+
+@check("CODE-11", cases=ACCEPTS)
+def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
+    """A refusal is JSON also where the agent accepts anything, or says nothing about it."""
+    world, authorization = proven(world)
+
+    answer = require(in_form(world, case).gateway.exchange(authorization, grant_type="gateproof")).refused()
+
+    expect.text(expect(answer).json_object().get("error"), "error in the refusal")

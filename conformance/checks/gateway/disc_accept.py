@@ -1,0 +1,20 @@
+"""The discovery document for clients that ask for no media type."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, Form, in_form
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+
+
+@check("DISC-01", cases=ACCEPTS)
+def answers_whoever_asks_for_no_media_type(world: World, case: Form) -> None:
+    """The discovery document is served also to clients that accept anything, or say nothing about it."""
+    resource = world.projects.home().resource
+    require.text(world.discovery(resource).get("issuer"), "issuer in the discovery document")
+
+    answer = in_form(world, case).gateway.discovery(resource)
+
+    expect(answer).status(200)
+    expect(answer).json_object()

@@ -1,0 +1,43 @@
+"""Proxy token requests of backends that ask for no media type."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+
+
+@check("PROXY-01", cases=ACCEPTS)
+def backend_that_asks_for_no_media_type_gets_a_token(world: World, case: Form) -> None:
+    """A Proxy client that accepts anything, or says nothing about it, gets its token."""
+    world.backend.proxy_token()
+
+    _gives_a_token(world, case)
+
+
+@check("PROXY-01", cases=NAME_CASES)
+def header_names_in_another_case_give_a_token(world: World, case: Form) -> None:
+    """A Proxy token request whose header names are in lower or upper case is answered like others."""
+    world.backend.proxy_token()
+
+    _gives_a_token(world, case)
+
+
+@check("PROXY-03", cases=ACCEPTS)
+def wrong_secret_answers_401_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
+    """A wrong secret is answered with 401 also where the client accepts anything, or says nothing."""
+    world.backend.proxy_token()
+    client = world.projects.home().proxy_client
+    wrong = world.gateway.keyring.secret("proxy_client_secret", "gateproof-wrong-secret-of-a-proxy-client")
+
+    expect(in_form(world, case).gateway.proxy_token(replace(client, secret=wrong))).status(401)
+
+
+def _gives_a_token(world: World, form: Form) -> None:
+    answer = in_form(world, form).gateway.proxy_token(world.projects.home().proxy_client)
+
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")

@@ -1,0 +1,90 @@
+"""Redemptions of backends that ask for no media type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from gateproof.conformance.checks.gateway._json_bodies import expect_json
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
+from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
+from gateproof.conformance.kit.gateway.worker_state import ValidTokens
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.wire.exchange import Exchange
+
+Asked = Callable[[Gateway, ValidTokens], Exchange]
+NOBODY = "https://gateproof.example/nobody"
+REFUSED: Mapping[str, Asked] = {
+    "no-authorization": lambda gateway, good: gateway.redeem(None, good.proxy_token, good.indicator),
+    "id-token": lambda gateway, good: gateway.redeem(good.grant.id_token, good.proxy_token, good.indicator),
+    "unknown-resource": lambda gateway, good: gateway.redeem(
+        good.grant.access_token, good.proxy_token, NOBODY
+    ),
+}
+
+
+@check("REDEEM-01", cases=ACCEPTS)
+def backend_that_asks_for_no_media_type_redeems(world: World, case: Form) -> None:
+    """A backend that accepts anything, or says nothing about it, gets the merchant token."""
+    _redeems(world, case)
+
+
+@check("REDEEM-01", cases=NAME_CASES)
+def header_names_in_another_case_redeem(world: World, case: Form) -> None:
+    """A redemption whose header names are in lower or upper case is answered like others."""
+    _redeems(world, case)
+
+
+@check("REDEEM-03", cases=ACCEPTS)
+def missing_authorization_answers_400_to_anybody(world: World, case: Form) -> None:
+    """Without Authorization, a backend that accepts anything, or says nothing about it, gets 400."""
+    _answers(world, case, "no-authorization", 400)
+
+
+@check("REDEEM-07", cases=ACCEPTS)
+def id_token_answers_401_to_anybody(world: World, case: Form) -> None:
+    """With an ID token, a backend that accepts anything, or says nothing about it, gets 401."""
+    _answers(world, case, "id-token", 401)
+
+
+@check("REDEEM-09", cases=ACCEPTS)
+def unknown_resource_answers_404_to_anybody(world: World, case: Form) -> None:
+    """With a Resource indicator of nobody, a backend that accepts anything, or says nothing, gets 404."""
+    _answers(world, case, "unknown-resource", 404)
+
+
+@check("REDEEM-17", cases=("refused-registration", *REFUSED))
+def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: str) -> None:
+    """A refusal has a JSON body or none also where the caller accepts anything, or says nothing."""
+    good = valid_tokens(world)
+    bad = world.agents.metadata(redirect_uris=["http://agent.example/callback"])
+    for form in ACCEPTS.values():
+        gateway = in_form(world, form).gateway
+        expect_json(REFUSED[case](gateway, good) if case in REFUSED else gateway.register(bad))
+
+
+@check("REDEEM-17", needs=["merchant"], alone=True)
+def reauthentication_is_json_whatever_media_type_is_asked_for(world: World) -> None:
+    """So has the answer to a redemption for which the user has to authorize again."""
+    proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
+    for form in ACCEPTS.values():
+        gateway = in_form(world, form).gateway
+        expect_json(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator))
+
+
+def _redeems(world: World, form: Form) -> None:
+    good = valid_tokens(world)
+
+    answer = in_form(world, form).gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator)
+
+    expect(answer).status(200)
+    expect.text(answer.member("access_token"), "access_token")
+
+
+def _answers(world: World, form: Form, case: str, status: int) -> None:
+    good = valid_tokens(world)
+
+    expect(REFUSED[case](in_form(world, form).gateway, good)).status(status)

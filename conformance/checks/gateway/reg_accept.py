@@ -1,0 +1,36 @@
+"""Registrations of agents that ask for no media type."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+
+
+@check("REG-01", cases=ACCEPTS)
+def agent_that_asks_for_no_media_type_is_registered(world: World, case: Form) -> None:
+    """An agent that accepts anything, or says nothing about it, registers like others."""
+    world.agents.new()
+
+    expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
+
+
+@check("REG-06", cases=ACCEPTS)
+def http_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
+    """An http redirect URI is refused also where the agent accepts anything, or says nothing about it."""
+    world.agents.new()
+
+    answer = in_form(world, case).gateway.register(
+        world.agents.metadata(redirect_uris=["http://agent.example/callback"])
+    )
+
+    expect(answer).not_granted("a client", "client_id", "client_secret")
+
+
+@check("REG-01", cases=NAME_CASES)
+def header_names_in_another_case_register(world: World, case: Form) -> None:
+    """A registration whose header names are in lower or upper case is answered like others."""
+    world.agents.new()
+
+    expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)

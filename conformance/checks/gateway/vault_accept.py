@@ -1,0 +1,25 @@
+"""The end of a merchant token, for backends that ask for no media type."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, in_form
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+
+CODE = "reauthentication_required"
+
+
+@check("VAULT-02", alone=True)
+def no_refresh_token_answers_410_whatever_media_type_is_asked_for(world: World) -> None:
+    """The 410 has its code also for a backend that accepts anything, or says nothing about it."""
+    proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
+    for form in ACCEPTS.values():
+        gateway = in_form(world, form).gateway
+        answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
+
+        expect(answer).status(410)
+        expect.that(
+            answer.says(CODE), "body of the 410", expected=CODE, got="a body without it", exchange=answer
+        )

@@ -1,0 +1,47 @@
+"""Gateways of several processes that do not share the keys of the core."""
+
+from __future__ import annotations
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.replicas import Shown, in_turn
+from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
+from gateproof.reference.gateway.policy.key_sets import core_keys_shown
+from gateproof.reference.ids import RandomIds
+
+
+def with_a_key_of_its_own() -> Shown:
+    """A process that made its key when it started."""
+    own: list[SigningKey] = []
+
+    def shown(_core: KeyRing, _now: float, _own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+        if not own:
+            own.append(new_key(RandomIds()))
+        return tuple(own)
+
+    return shown
+
+
+def as_it_started() -> Shown:
+    """A process that read the keys once."""
+    known: list[SigningKey] = []
+
+    def shown(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+        if not known:
+            known.extend(core_keys_shown(core, now, own))
+        return tuple(known)
+
+    return shown
+
+
+DEFECTS = (
+    defect(
+        "each-process-shows-its-own-key (KEYS-01 KEYS-04): Every second fetch of the core key set has the "
+        "key of a process that did not sign.",
+        core_keys_shown=in_turn(with_a_key_of_its_own()),
+    ),
+    defect(
+        "one-process-never-reads-keys-again (KEYS-01 KEYS-04): Every second fetch of the core key set has "
+        "the first keys alone.",
+        core_keys_shown=in_turn(as_it_started()),
+    ),
+)
