@@ -87,6 +87,8 @@ class Survey:
     troubled_at: float | None = None
     # How many usual registrations the target has accepted.
     registrations: int = 0
+    # Digests of tokens that the suite sent in an address or a cookie.
+    misplaced: list[str] = field(default_factory=list)
 
     def add(self, other: Survey) -> None:
         self.redeemed += other.redeemed
@@ -102,6 +104,7 @@ class Survey:
         known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]
         self.troubled_at = max(known, default=None)
         self.registrations += other.registrations
+        self.misplaced += other.misplaced
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
