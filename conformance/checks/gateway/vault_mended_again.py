@@ -1,0 +1,48 @@
+"""The merchant token of a new authorization is refreshed in its turn, with its own refresh token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.kit.gateway.isolated_user import (
+    expect_orders,
+    isolated_user,
+    let_expire,
+    needing_reauthorization,
+    redeem_past,
+    still_good,
+)
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require, rule_requires
+
+
+@check("VAULT-04", alone=True, cases=LOST)
+def mended_token_is_refreshed_at_its_expiry(world: World, case: dict[str, Any]) -> None:
+    """After a 410 and a new authorization, redemption past the next expiry returns a new token that works.
+
+    The merchant accepts the refresh token that it gave with the new authorization, and no older one.
+    """
+    alone, agent = isolated_user(world), world.agents.new()
+    proxy_token, _, _ = needing_reauthorization(alone, agent, **case)
+    alone.short_lived()
+    with rule_requires():
+        renewed = alone.grant(agent)
+    first = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
+    step = require.step_of("redemption after a new sign-in")
+    token = step.text(step(first).status(200).member("access_token"), "access_token of the redemption")
+    let_expire(world)
+
+    answer = redeem_past(world, renewed, proxy_token, token)
+
+    still_good(world, renewed, answer)
+    expect(answer).status(200)
+    expect.that(
+        answer.member("access_token") != token,
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+        exchange=answer,
+    )
+    expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
