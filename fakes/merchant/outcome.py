@@ -19,7 +19,8 @@ class Call:
     """One token request, for which a script selected an outcome.
 
     `carry_out(rotate)` runs the grant and returns its honest answer. `withdraw` revokes the refresh token of
-    the request, if there is one. `gone` returns when the caller has closed the connection. `sent` is the refresh token or assertion of the request.
+    the request, if there is one. `gone` returns when the caller has closed the connection. `sent` is the
+    refresh token or assertion of the request.
     """
 
     answer: Answer

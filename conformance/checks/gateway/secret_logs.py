@@ -110,9 +110,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
         alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
         own_doing = world.worker_state.misplaced.holds
         found = [
-            each
-            for each in alike
-            if verifying(each, world.worker_state.core_keys) and not own_doing(each)
+            each for each in alike if verifying(each, world.worker_state.core_keys) and not own_doing(each)
         ]
         expect.that(
             not found,

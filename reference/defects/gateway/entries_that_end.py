@@ -48,9 +48,9 @@ class ClearedAway(Vault):
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
         entry = self._store.vault.get(key)
-        if entry is not None and entry.expires_at is not None:
-            if self._clock.now() > entry.expires_at + TWO_HOURS_S:
-                self._store.vault.pop(key, None)
+        expires_at = entry.expires_at if entry is not None else None
+        if expires_at is not None and self._clock.now() > expires_at + TWO_HOURS_S:
+            self._store.vault.pop(key, None)
         return await super().merchant_token(key, resource)
 
 

@@ -132,4 +132,5 @@ def test_rejected_refresh_leaves_the_access_token_alone(world: Any) -> None:
     world.script(refresh="reject")
     world.refresh(issued["refresh_token"])
     token = world.merchant.ledger.find(issued["access_token"], "access_token")
-    assert token is not None and world.merchant.ledger.is_active(token)
+    assert token is not None
+    assert world.merchant.ledger.is_active(token)
