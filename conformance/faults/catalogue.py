@@ -12,6 +12,7 @@ EVERY: Sequence[Fault] = (
         each.fault
         for group in (
             merchant_answers.TROUBLE,
+            merchant_answers.LONG_PAUSES,
             merchant_answers.SILENCE,
             merchant_answers.ENDLESS,
             merchant_answers.ROTATED,

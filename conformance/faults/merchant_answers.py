@@ -98,6 +98,38 @@ TROUBLE: Final = _by_name(
     _fault("echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _TROUBLE),
 )
 
+# Longer than a backend or a user waits, and than most timeouts; and no longer than many circuit breakers, for
+# a gateway may leave its merchant in peace for as long as it was asked to.
+LONG_PAUSE_S = 60
+_ANSWERED = "the sign-in goes on; a refresh is answered in time, and without 410"
+# The merchant asks for a long pause, which nobody may be kept waiting for.
+LONG_PAUSES: Final = _by_name(
+    _fault(
+        "unavailable-for-a-minute",
+        "server_error",
+        "answers 503 with a Retry-After of a minute",
+        _ANSWERED,
+        status=503,
+        retry_after_s=LONG_PAUSE_S,
+    ),
+    _fault(
+        "unavailable-until-the-next-minute",
+        "server_error",
+        "answers 503 with a Retry-After that is the date in a minute",
+        _ANSWERED,
+        status=503,
+        as_date=True,
+        retry_after_s=LONG_PAUSE_S,
+    ),
+    _fault(
+        "too-many-requests-for-a-minute",
+        "too_many",
+        "answers 429 with a Retry-After of a minute",
+        _ANSWERED,
+        retry_after_s=LONG_PAUSE_S,
+    ),
+)
+
 # The answer is late or never comes.
 SILENCE: Final = _by_name(
     _silence("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION),
@@ -134,6 +166,8 @@ NONSENSE: Final = _by_name(
     _fault("html", "html", "answers 200 with a page for people", _ODD),
     _fault("invalid-json", "invalid_json", "answers 200 with truncated JSON", _ODD),
     _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
+    _fault("no-token", "no_token", "answers 200 with everything but the tokens", _ODD),
+    _fault("refusal-as-a-success", "refusal_with_200", "answers 200 with the error of a refusal", _ODD),
     _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
     _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
     _fault("ten-megabytes", "long_body", "answers with 10 MB of blanks", _ODD),

@@ -148,9 +148,11 @@ class Ledger:
             if self._tokens[ordinal].kind == kind:
                 self._tokens[ordinal] = replace(self._tokens[ordinal], superseded=True)
 
-    def revoke_family(self, family: int) -> None:
+    def revoke_family(self, family: int, *kinds: Kind) -> None:
+        """Revoke every token of a family, or those of these kinds."""
         for ordinal in self._families[family]:
-            self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)
+            if not kinds or self._tokens[ordinal].kind in kinds:
+                self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)
 
     def tokens(self, *, after: int, kind: Kind | None = None) -> tuple[list[MintedToken], int]:
         """A page of secrets after an ordinal, and how many of them were discarded."""

@@ -18,8 +18,9 @@ from gateproof.fakes.merchant.shape import Shape
 class Call:
     """One token request, for which a script selected an outcome.
 
-    `carry_out(rotate)` runs the grant and returns its honest answer. `gone` returns when the caller has
-    closed the connection. `sent` is the refresh token or assertion of the request.
+    `carry_out(rotate)` runs the grant and returns its honest answer. `withdraw` revokes the refresh token of
+    the request, if there is one. `gone` returns when the caller has closed the connection. `sent` is the
+    refresh token or assertion of the request.
     """
 
     answer: Answer
@@ -27,6 +28,7 @@ class Call:
     gates: Gates
     carry_out: Callable[[bool], Response]
     gone: Callable[[], Awaitable[None]]
+    withdraw: Callable[[], None]
     sent: str = field(repr=False, default="")
 
     async def wait(self, seconds: float, opened: asyncio.Event | None = None) -> None:

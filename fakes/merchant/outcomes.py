@@ -31,7 +31,8 @@ async def ok(call: Call) -> Response:
 
 @outcome()
 async def reject(call: Call) -> Response:
-    """The assertion or refresh token is rejected permanently."""
+    """The assertion or refresh token is rejected permanently; a refresh token is accepted never again."""
+    call.withdraw()
     return refusal_answer(call.shape, Refused("invalid_grant", "the merchant does not accept this grant"))
 
 

@@ -183,8 +183,11 @@ async def _refresh_token(asked: TokenRequest) -> Response:
     def carry_out(script: Script, rotate: bool) -> Issued:
         return merchant.grants.refresh(token, script, rotate=rotate)
 
+    def withdraw() -> None:
+        merchant.ledger.revoke_family(token.family, "refresh_token")
+
     answer = merchant.clients.next_answer(token.client_id, entry.login, "refresh")
-    return await _answered(asked, answer, token.value, carry_out, {})
+    return await _answered(asked, answer, token.value, carry_out, {}, withdraw)
 
 
 async def _answered(
@@ -193,6 +196,7 @@ async def _answered(
     sent: str,
     grant: Callable[[Script, bool], Issued],
     extra: dict[str, Any],
+    withdraw: Callable[[], None] = lambda: None,
 ) -> Response:
     """Apply the outcome that the script selected to a valid grant."""
     merchant, entry = asked.merchant, asked.entry
@@ -218,6 +222,7 @@ async def _answered(
         gates=merchant.gates,
         carry_out=carry_out,
         gone=gone,
+        withdraw=withdraw,
         sent=sent,
     )
     return await OUTCOMES[answer.outcome](call)

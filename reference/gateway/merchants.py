@@ -147,7 +147,11 @@ class Merchants:
             ValueError,
         ) as error:
             return MerchantAnswer(status=None, trouble=_trouble(error))
-        return MerchantAnswer(status=answer.status_code, document=_document(bytes(body)))
+        return MerchantAnswer(
+            status=answer.status_code,
+            document=_document(bytes(body)),
+            retry_after=answer.headers.get("retry-after"),
+        )
 
 
 def _trouble(error: Exception) -> Trouble:

@@ -8,6 +8,7 @@ from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
 from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
+from gateproof.conformance.checks.gateway._scopes import scopes_in
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.kit.gateway.world import World
@@ -17,7 +18,6 @@ from gateproof.conformance.suite.claims import LeftOut, NotApplicable, Unavailab
 from gateproof.conformance.suite.parties import Grant, Resource
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.jose import read
 
 # From the right secret to the one that is sent; None leaves it out.
 WRONG: Mapping[str, Callable[[str], str | None]] = {
@@ -95,7 +95,7 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
         resource = world.projects.resource(indicator=indicator, scopes=SCOPES)
     asked, other = resource.scopes[:2]
     grant = _with_one_scope(world, resource, asked)
-    granted = _scopes_in(grant.answer)
+    granted = scopes_in(grant.answer)
     if other in granted:
         raise LeftOut("a request for one scope of the Resource is granted all of them")
     further = [("scope", f"openid {asked} {other}")] if case == "names-the-other-scope" else []
@@ -105,7 +105,7 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
     if further and answer.status in range(400, 500):
         no_tokens(answer, "a scope that was not granted")
         return
-    wider = _scopes_in(require(answer).status(200)) - granted
+    wider = scopes_in(require(answer).status(200)) - granted
     expect.that(
         not wider,
         "scopes after a refresh",
@@ -203,14 +203,3 @@ def _with_one_scope(world: World, resource: Resource, scope: str) -> Grant:
     parameters = {**attempt.parameters, "scope": scopes}
     narrow = replace(attempt, parameters=parameters)
     return world.grant_of(world.code_for(narrow), narrow)
-
-
-def _scopes_in(answer: Exchange) -> set[str]:
-    """The scopes that an answer names, and those in its access token."""
-    token = read(str(answer.member("access_token")))
-    claims: Mapping[str, object] = token.claims if token is not None else {}
-    found: set[str] = set()
-    for value in (answer.member("scope"), *(claims.get(name) for name in ("scope", "scp", "scopes"))):
-        if isinstance(value, str | list):
-            found.update(map(str, value.split() if isinstance(value, str) else value))
-    return found

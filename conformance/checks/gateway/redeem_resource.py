@@ -16,7 +16,7 @@ from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, expect, values_of_choice
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -87,11 +87,18 @@ def other_percent_encoding_answers_404(gateway: Gateway, world: World, case: tup
 
 def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
     own, other = case
-    resource = world.projects.resource(indicator=f"https://api.merchant.example/{own}/{world.unique()}")
-    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.backend.proxy_token())
-    world.backend.require_redeemed(good.grant, good.proxy_token)
+    good = _redeeming_by(world, f"https://api.merchant.example/{own}/{world.unique()}")
 
-    _not_found(gateway, good, resource.indicator.replace(own, other))
+    _not_found(gateway, good, good.indicator.replace(own, other))
+
+
+def _redeeming_by(world: World, indicator: str) -> ValidTokens:
+    """Tokens that redeem by an odd indicator: a gateway need not serve a Resource that has one."""
+    resource, proxy_token = world.projects.resource(indicator=indicator), world.backend.proxy_token()
+    with values_of_choice():
+        good = ValidTokens(grant=world.grant(resource=resource), proxy_token=proxy_token)
+        world.backend.require_redeemed(good.grant, proxy_token)
+    return good
 
 
 @check("REDEEM-09", needs=["control:create_resource"])
@@ -125,9 +132,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
     """Of two indicators that differ in the 300th character, only the right one redeems."""
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
-    resource = world.projects.resource(indicator=f"{beginning}1")
-    good = ValidTokens(grant=world.grant(resource=resource), proxy_token=world.backend.proxy_token())
-    world.backend.require_redeemed(good.grant, good.proxy_token)
+    good = _redeeming_by(world, f"{beginning}1")
 
     _not_found(gateway, good, f"{beginning}2")
 

@@ -24,7 +24,7 @@ from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 
 SPARE_S = 120
-LONGER_S, LONG_LIFE_S = 600, 36_000
+LONGER_S, LONG_LIFE_S, HOUR_S = 600, 36_000, 3600
 NEW, NONE, SAME = {"rotate_refresh_tokens": True}, {"omit_refresh_token_on_refresh": True}, dict[str, bool]()
 # What the merchant does with a used refresh token, from refresh to refresh.
 MANY: Mapping[str, Sequence[dict[str, bool]]] = {
@@ -33,6 +33,8 @@ MANY: Mapping[str, Sequence[dict[str, bool]]] = {
 }
 # Long enough for what is forgotten every day.
 AFTERWARDS_S = 36 * 3600
+# Hours, but not a day: how long a merchant token is kept that nobody asks for is open.
+SOME_HOURS_S = 5 * 3600
 AGENT_HAS_ENDED = "the agent's refresh token has ended by then"
 
 
@@ -79,6 +81,22 @@ def shorter_life_after_a_new_sign_in_counts(world: World) -> None:
         raise LeftOut("a second sign-in does not replace a merchant token that is still good")
     due = _renewed_if_short(world, _Due(alone=alone, grant=grant, answer=second))
     let_expire(world)
+
+    _refreshed(world, due)
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True)
+def token_that_expired_hours_ago_is_refreshed(world: World) -> None:
+    """Some hours after the expiry, redemption still returns a new merchant token that works.
+
+    The agent has refreshed its access token, if the first one has expired by then.
+    """
+    alone = isolated_user(world)
+    alone.script(access_token_lifetime_s=HOUR_S)
+    grant = alone.grant()
+    first = world.backend.require_redeemed(grant, alone.proxy_token())
+    world.clock.advance(HOUR_S + SOME_HOURS_S)
+    due = _renewed_if_short(world, _Due(alone=alone, grant=grant, answer=first))
 
     _refreshed(world, due)
 

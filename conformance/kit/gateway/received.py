@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
+from gateproof.conformance.kit.gateway.empty_redemptions import is_empty
 from gateproof.conformance.kit.gateway.own_secrets import OwnSecrets
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
 from gateproof.conformance.suite.claims import repeat_with
@@ -61,11 +62,16 @@ class Leak:
 
 
 def brought_up(found: Sequence[Leak]) -> None:
-    """Stores the rules whose checks received these leaks: a run of them shows the failure again.
+    """Stores the rules whose checks received these leaks: a run of them shows the failure again."""
+    replayed_by(leak.check for leak in found)
+
+
+def replayed_by(found: Iterable[str]) -> None:
+    """Stores the rules of these checks as what shows the failure again.
 
     If the checks are unknown or there are many rules, the replay is the whole run.
     """
-    checks = {leak.check for leak in found}
+    checks = set(found)
     rules = sorted({check.partition("/")[0] for check in checks})
     known = len(rules) <= _FEW and all("/" in check for check in checks)
     repeat_with({"kind": RUN, "rules": rules if known else []})
@@ -87,6 +93,10 @@ class Survey:
     troubled_at: float | None = None
     # How many usual registrations the target has accepted.
     registrations: int = 0
+    # Checks in which a redemption was answered with 200 and no merchant token.
+    empty: list[str] = field(default_factory=list)
+    # Digests of tokens that the suite sent in an address or a cookie.
+    misplaced: list[str] = field(default_factory=list)
 
     def add(self, other: Survey) -> None:
         self.redeemed += other.redeemed
@@ -102,6 +112,8 @@ class Survey:
         known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]
         self.troubled_at = max(known, default=None)
         self.registrations += other.registrations
+        self.misplaced += other.misplaced
+        self.empty += other.empty
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -237,6 +249,8 @@ class Received:
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
             self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
+            if len(self._survey.empty) < _MOST_LEAKS and is_empty(each.exchange):
+                self._survey.empty.append(each.check)
             if len(self._survey.leaks) < _MOST_LEAKS:
                 self._survey.leaks += _leaks(canary_sets, each, clean)
         self._kept.clear()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
 from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -83,6 +84,8 @@ class WorkerState:
     spared_in_vain: bool = False
     token_life_s: float | None = None
     logged: Logged = field(default_factory=Logged)
+    # Tokens that the suite sent in an address or a cookie, in an earlier phase too.
+    misplaced: MisplacedTokens = field(default_factory=MisplacedTokens)
     # Every core key seen so far, including those that have left the key set.
     core_keys: list[dict[str, Any]] = field(default_factory=list)
     # True if provisioning uses a separate grant; None while this is unknown.

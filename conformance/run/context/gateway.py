@@ -26,3 +26,5 @@ class GatewayContext(Context):
     troubled_at: float | None = None
     # How many usual registrations the target has accepted in an earlier phase.
     registrations: int = 0
+    # Digests of tokens that the suite sent in an address or a cookie in an earlier phase.
+    misplaced: tuple[str, ...] = ()

@@ -80,6 +80,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
         survey.troubled_at, survey.registrations = bench.troubled_at(), bench.registrations()
+        survey.misplaced = bench.misplaced()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()

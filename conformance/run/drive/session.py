@@ -282,7 +282,12 @@ def _later(context: Context, survey: Survey) -> Context:
     """The context for the next phase, with what the target has met by now."""
     if not isinstance(context, GatewayContext):
         return context
-    return replace(context, troubled_at=survey.troubled_at, registrations=survey.registrations)
+    return replace(
+        context,
+        troubled_at=survey.troubled_at,
+        registrations=survey.registrations,
+        misplaced=tuple(survey.misplaced),
+    )
 
 
 def _failed_step(result: CheckResult) -> CheckResult:

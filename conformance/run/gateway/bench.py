@@ -11,6 +11,7 @@ from gateproof.conformance.faults.intercept.interceptor import Trust
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
+from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
 from gateproof.conformance.kit.gateway.projects import Projects
 from gateproof.conformance.kit.gateway.received import Received, Survey
@@ -86,6 +87,7 @@ class GatewayBench(SendingBench):
             in_company=_WORKER in os.environ,
             troubled_before=context.troubled_at or float("-inf"),
             registrations=context.registrations,
+            misplaced=MisplacedTokens(context.misplaced),
         )
         self._spelling = Spelling()
         self._pool = self._make_pool()
@@ -114,6 +116,10 @@ class GatewayBench(SendingBench):
     def registrations(self) -> int:
         """How many usual registrations the gateway has accepted in this process."""
         return self._standing.registrations - self.context.registrations
+
+    def misplaced(self) -> list[str]:
+        """Digests of the tokens that the suite sent in an address or a cookie."""
+        return self._standing.misplaced.digests()
 
     def anew(self) -> World:
         """A record that begins here: what came before is searched for secrets, and shown to nobody."""
@@ -155,6 +161,7 @@ class GatewayBench(SendingBench):
     def _record(self, exchange: Exchange) -> None:
         super()._record(exchange)
         self.received.note(exchange)
+        self._standing.misplaced.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
         return self._wire.send("browser", replace(request, longer_s=PAGE_S))

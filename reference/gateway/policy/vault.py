@@ -32,12 +32,14 @@ class MerchantLimits:
 class MerchantAnswer:
     """An answer of the merchant's token endpoint.
 
-    The status is None without an answer; `trouble` is then the kind of failure.
+    The status is None without an answer; `trouble` is then the kind of failure. `retry_after` is the header
+    Retry-After as it came; the gateway does not wait for its merchant.
     """
 
     status: int | None
     document: dict[str, Any] | None = field(default=None, repr=False)
     trouble: Trouble | None = None
+    retry_after: str | None = None
 
     def text(self, name: str) -> str | None:
         value = (self.document or {}).get(name)

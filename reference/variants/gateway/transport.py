@@ -176,5 +176,9 @@ VARIANTS = (
     variant(
         "fingerprints-in-the-log: the log has digests of credentials", around=meddling(_logs_fingerprints)
     ),
+    variant(
+        "access-log-with-queries: the log has the request lines, queries included",
+        logged_path=lambda path, query: f"{path}?{query}" if query else path,
+    ),
     variant("terse-log: the log says of a request that there was one", around=meddling(_logs_little)),
 )

@@ -15,6 +15,7 @@ import pytest
 from gateproof.conformance.faults.merchant_answers import (
     DOORS,
     ENDLESS,
+    LONG_PAUSES,
     ODD,
     REDIRECT,
     ROTATED,
@@ -30,7 +31,7 @@ from gateproof.fakes.merchant.records import JournalEntry
 from gateproof.fakes.merchant.script import parse_script
 
 REDIRECTS = {REDIRECT.fault.name: REDIRECT}
-SCRIPTED = {**TROUBLE, **SILENCE, **ENDLESS, **ROTATED, **ODD, **REDIRECTS}
+SCRIPTED = {**TROUBLE, **LONG_PAUSES, **SILENCE, **ENDLESS, **ROTATED, **ODD, **REDIRECTS}
 ALL = {name: each.fault for name, each in (*SCRIPTED.items(), *DOORS.items())}
 # Checks that each have one fault, and are named by it.
 BY_CASE = sorted(name for name in ALL if name not in {*SILENCE, *ENDLESS, *REDIRECTS})
@@ -158,6 +159,6 @@ def test_the_merchant_understands_the_script(what: MerchantFault) -> None:
 
 
 def test_no_two_faults_share_a_name() -> None:
-    groups = (TROUBLE, SILENCE, ENDLESS, ROTATED, ODD, REDIRECTS, DOORS)
+    groups = (TROUBLE, LONG_PAUSES, SILENCE, ENDLESS, ROTATED, ODD, REDIRECTS, DOORS)
 
     assert len(ALL) == sum(map(len, groups))

@@ -106,8 +106,8 @@ def test_rotation_outlives_the_failed_answer(world: Any, name: str) -> None:
 
 def test_transient_failure_leaves_the_refresh_token_good(world: Any) -> None:
     token = world.provision().json()["refresh_token"]
-    world.script(rotate_refresh_tokens=True, answers=["server_error", "too_many", "html", "reject"])
-    assert [world.refresh(token).status_code for _ in range(5)] == [500, 429, 200, 400, 200]
+    world.script(rotate_refresh_tokens=True, answers=["server_error", "too_many", "html", "turn_away"])
+    assert [world.refresh(token).status_code for _ in range(5)] == [500, 429, 200, 401, 200]
 
 
 def test_tape_is_used_up_in_order_then_the_standing_behaviour_counts(world: Any) -> None:

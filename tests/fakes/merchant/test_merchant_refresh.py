@@ -118,9 +118,19 @@ def test_fifty_exchanges_of_one_code_give_one_success(world: Any) -> None:
     assert [answer.status_code for answer in world.run(race())].count(200) == 1
 
 
-def test_rejected_refresh_stays_rejected_until_the_script_changes(world: Any) -> None:
-    token = world.provision().json()["refresh_token"]
+def test_rejected_refresh_token_stays_rejected_when_the_script_changes(world: Any) -> None:
+    issued = world.provision().json()
     world.script(refresh="reject")
-    assert world.refresh(token).json()["error"] == "invalid_grant"
+    assert world.refresh(issued["refresh_token"]).json()["error"] == "invalid_grant"
     world.script()
-    assert world.refresh(token).status_code == 200
+    assert world.refresh(issued["refresh_token"]).json()["error"] == "invalid_grant"
+    assert world.refresh(world.provision().json()["refresh_token"]).status_code == 200
+
+
+def test_rejected_refresh_leaves_the_access_token_alone(world: Any) -> None:
+    issued = world.provision().json()
+    world.script(refresh="reject")
+    world.refresh(issued["refresh_token"])
+    token = world.merchant.ledger.find(issued["access_token"], "access_token")
+    assert token is not None
+    assert world.merchant.ledger.is_active(token)

@@ -1,0 +1,75 @@
+"""Redemption of a merchant token whose life the merchant does not state: `expires_in` is optional."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+
+from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unmet, expect
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.secret import Secret
+
+UNSTATED = {"outcome": "odd_lifetime", "lifetime": "missing"}
+TIMES = 2
+# How much clocks may differ, and how long a sign-in and two redemptions may take.
+TOLERANCE_S = 60
+
+
+@check("REDEEM-01", needs=["merchant"])
+def merchant_token_of_an_unstated_life_redeems(world: World) -> None:
+    """A merchant token that came without `expires_in` is redeemed, twice, and is the user's own.
+
+    A gateway may refresh such a token before each redemption, since its end is unknown.
+    """
+    grant, proxy_token = _signed_in(world)
+    for _ in range(TIMES):
+        answer = world.backend.redeem_after_backoff(grant, proxy_token)
+        expect(answer).status(200)
+        expect.text(answer.member("access_token"), "access_token")
+        belongs(world, answer, grant.user, grant.resource)
+
+
+@check("REDEEM-16")
+def unstated_life_has_not_ended(world: World) -> None:
+    """`expires_at` of a merchant token that came without `expires_in` is absent, or not in the past."""
+    grant, proxy_token = _signed_in(world)
+
+    answer = world.backend.require_redeemed(grant, proxy_token)
+
+    said = answer.member("expires_at")
+    moment = _moment(said)
+    expect.that(
+        moment is None or moment >= world.clock.target_time(answer) - TOLERANCE_S,
+        "expires_at of a merchant token whose life the merchant did not state",
+        expected="absent, or a time that is not in the past",
+        got=said,
+        exchange=answer,
+    )
+
+
+def _signed_in(world: World) -> tuple[Grant, Secret]:
+    """A user for whom the merchant has issued a token without `expires_in`, and a Proxy token.
+
+    Another user, for whom the merchant states a life, has redeemed.
+    """
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
+    alone = isolated_user(world)
+    alone.script(provisioning=UNSTATED)
+    grant = alone.grant()
+    try:
+        alone.require_outcome(UNSTATED["outcome"])
+    except Unmet as unmet:
+        raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet
+    return grant, alone.proxy_token()
+
+
+def _moment(said: object) -> float | None:
+    """A timestamp as seconds; None if there is none, or one that is not RFC 3339, which is REDEEM-02's."""
+    with suppress(ValueError, OverflowError):
+        moment = datetime.fromisoformat(str(said).upper().replace(":60", ":59"))
+        return moment.timestamp() if moment.tzinfo is not None else None
+    return None

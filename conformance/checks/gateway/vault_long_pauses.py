@@ -1,0 +1,51 @@
+"""A merchant that asks for a long pause: nobody who asks the gateway waits for it to end.
+
+A gateway may ask this merchant for nothing during that time, so recovery is not asked for.
+"""
+
+from __future__ import annotations
+
+from gateproof.conformance.faults.merchant_answers import LONG_PAUSES, MerchantFault
+from gateproof.conformance.kit.gateway import failure_oracle
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.time_limits import PAGE_S, SIGN_IN_S
+from gateproof.conformance.wire.stopwatch import Stopwatch
+
+FAULTS = ["faults"]
+
+
+@check("VAULT-06", needs=FAULTS, alone=True, cases=LONG_PAUSES)
+def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
+    """If the merchant asks for a pause of a minute, a redemption is answered in time, and without 410."""
+    due = failure_oracle.soon_due(isolated_user(world))
+    failure_oracle.expire_under([(due, case)])
+
+    answer = failure_oracle.meets(due, case)
+
+    failure_oracle.no_false_rejection(due, answer, case.fault.does)
+    failure_oracle.nothing_expired(due, answer, case.fault.does)
+
+
+@check("VAULT-10", needs=FAULTS, alone=True, cases=LONG_PAUSES)
+def sign_in_does_not_wait_for_a_pause(world: World, case: MerchantFault) -> None:
+    """If the merchant asks for a pause of a minute in place of a token, the user soon gets a code."""
+    # Without the fault, a sign-in ends with tokens.
+    world.grant()
+    alone = isolated_user(world)
+    attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
+    alone.script(provisioning=case.scripted())
+    watch = Stopwatch(world.gateway.wire)
+
+    visit = world.gateway.visit(attempt, wherever=True)
+
+    took_s, code = watch.so_far_s(), visit.parameter("code")
+    failure_oracle.provisioning_met(alone, case)
+    expect.that(
+        code is not None and took_s <= SIGN_IN_S + PAGE_S,
+        f"sign-in while the merchant {case.fault.does}",
+        expected=f"a code at the redirect URI, after {SIGN_IN_S:.0f} s at most",
+        got=f"{visit.outcome()} after {took_s:.0f} s",
+    )

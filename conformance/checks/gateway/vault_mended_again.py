@@ -1,0 +1,74 @@
+"""What a new authorization mends: its own later refreshes, and the user's earlier access token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.kit.gateway.isolated_user import (
+    expect_orders,
+    isolated_user,
+    let_expire,
+    needing_reauthorization,
+    redeem_past,
+    still_good,
+)
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require, rule_requires
+
+
+@check("VAULT-04", alone=True, cases=LOST)
+def mended_token_is_refreshed_at_its_expiry(world: World, case: dict[str, Any]) -> None:
+    """After a 410 and a new authorization, redemption past the next expiry returns a new token that works.
+
+    The merchant accepts the refresh token that it gave with the new authorization, and no older one.
+    """
+    alone, agent = isolated_user(world), world.agents.new()
+    proxy_token, _, _ = needing_reauthorization(alone, agent, **case)
+    alone.short_lived()
+    with rule_requires():
+        renewed = alone.grant(agent)
+    first = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
+    step = require.step_of("redemption after a new sign-in")
+    token = step.text(step(first).status(200).member("access_token"), "access_token of the redemption")
+    let_expire(world)
+
+    answer = redeem_past(world, renewed, proxy_token, token)
+
+    still_good(world, renewed, answer)
+    expect(answer).status(200)
+    expect.that(
+        answer.member("access_token") != token,
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+        exchange=answer,
+    )
+    expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
+
+
+@check("VAULT-04", alone=True, cases=LOST)
+def new_authorization_mends_the_earlier_token_too(world: World, case: dict[str, Any]) -> None:
+    """After a 410 and a new authorization, the access token of before gets neither 410 nor 404.
+
+    It redeems, since the merchant token is cached by user and not by authorization; or the new authorization
+    has ended it, and it gets 401.
+    """
+    alone, agent = isolated_user(world), world.agents.new()
+    proxy_token, before, _ = needing_reauthorization(alone, agent, **case)
+    alone.script()
+    with rule_requires():
+        renewed = alone.grant(agent)
+    mended = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
+    require.step_of("redemption after a new sign-in")(mended).status(200)
+
+    answer = world.backend.redeem_once_provisioned(before, proxy_token, not_yet=())
+
+    expect.that(
+        answer.status not in {404, 410},
+        "redemption with the access token from before the new authorization",
+        expected="200, or 401 if that token has ended",
+        got=answer.outcome(),
+        exchange=answer,
+    )

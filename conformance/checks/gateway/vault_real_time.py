@@ -1,0 +1,58 @@
+"""Merchant tokens that expire by real time, where the other checks move the target's clock.
+
+A store may end its entries by a clock of its own, which does not follow that of the gateway.
+"""
+
+from __future__ import annotations
+
+import time
+
+from gateproof.conformance.kit.gateway.isolated_user import LATE_S, expect_orders, isolated_user, still_good
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
+
+# A store that counts in seconds may keep an entry for one more.
+LIFE_S, PASSED_S = 2, 3.5
+HOUR_S = 3600
+
+
+@check("VAULT-01", needs=["control:advance_clock"], alone=True)
+def token_that_really_expired_is_refreshed(world: World) -> None:
+    """After a real expiry of some seconds, redemption returns a new merchant token that works.
+
+    The token that is refreshed lives for two seconds; the clock is not moved.
+    """
+    alone = isolated_user(world)
+    alone.script(access_token_lifetime_s=LIFE_S)
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    first = world.backend.require_redeemed(grant, proxy_token)
+    token = require.text(first.member("access_token"), "access_token of the redemption")
+    alone.script(access_token_lifetime_s=HOUR_S)
+    time.sleep(PASSED_S)
+
+    answer = _redeemed_past(world, grant, proxy_token, token)
+
+    still_good(world, grant, answer)
+    expect(answer).status(200)
+    expect.that(
+        answer.member("access_token") != token,
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+        exchange=answer,
+    )
+    expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
+
+
+def _redeemed_past(world: World, grant: Grant, proxy_token: Secret, expired: str) -> Exchange:
+    """A redemption; as clocks may differ a little, the expired token may still come at first."""
+    deadline = time.monotonic() + LATE_S
+    while True:
+        answer = world.backend.redeem_once_provisioned(grant, proxy_token, not_yet=())
+        if answer.member("access_token") != expired or time.monotonic() > deadline:
+            return answer
+        time.sleep(0.25)

@@ -1,0 +1,49 @@
+"""The JWTs that the suite itself sent in an address or a cookie, where no agent sends one.
+
+A server may log addresses, so such a token in its log is no fault of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+
+from gateproof.conformance.wire.exchange import Exchange
+
+# The header of a JWT is a JSON object, which always begins like this.
+JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]{16,}", re.ASCII)
+# A browser goes where the gateway sends it: what stands in those addresses is the gateway's doing.
+_BROWSER = "browser"
+
+
+class MisplacedTokens:
+    """Digests of these tokens: they go from one phase of a run to the next, and secrets do not."""
+
+    def __init__(self, digests: Iterable[str] = ()) -> None:
+        self._digests = set(digests)
+
+    def note(self, exchange: Exchange) -> None:
+        if exchange.step == _BROWSER:
+            return
+        for text in _places(exchange):
+            self._digests.update(map(_digest, JWT.findall(text)))
+
+    def holds(self, token: str) -> bool:
+        return _digest(token) in self._digests
+
+    def digests(self) -> list[str]:
+        return sorted(self._digests)
+
+
+def _places(exchange: Exchange) -> Iterator[str]:
+    """Where a token of this request may be logged as a part of its address, and its cookies."""
+    request = exchange.request
+    yield request.url
+    if request.target is not None:
+        yield request.target.decode("latin-1")
+    yield from (value for name, value in request.headers if name.lower() == "cookie")
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()

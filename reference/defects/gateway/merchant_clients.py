@@ -1,0 +1,55 @@
+"""Gateways that do not say at every request to a merchant who they are."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.merchants import Merchants
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
+from gateproof.reference.gateway.records import MerchantPlace
+from gateproof.reference.gateway.vault import Vault
+
+ASSERTION = ("client_assertion", "client_assertion_type")
+
+
+class BareRefreshes:
+    """A refresh is sent with the refresh token, and the client ID at most."""
+
+    left_out: tuple[str, ...] = ASSERTION
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        if form["grant_type"] == "refresh_token":
+            form = {name: value for name, value in form.items() if name not in self.left_out}
+        return await self._merchants.ask(merchant, form)
+
+
+class NamelessRefreshes(BareRefreshes):
+    left_out = (*ASSERTION, "client_id")
+
+
+class RefreshesBarely(Vault):
+    asking: type[BareRefreshes] = BareRefreshes
+
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", self.asking(merchants)), **parts)
+
+
+class RefreshesNamelessly(RefreshesBarely):
+    asking = NamelessRefreshes
+
+
+DEFECTS = (
+    defect(
+        "refresh-without-authentication (VAULT-12): The gateway authenticates at the merchant when it asks "
+        "for a token, and not when it refreshes one.",
+        vault_at_work=RefreshesBarely,
+    ),
+    defect(
+        "refresh-without-a-client (VAULT-12): A refresh at the merchant has the refresh token alone.",
+        vault_at_work=RefreshesNamelessly,
+    ),
+)

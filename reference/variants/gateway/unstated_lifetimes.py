@@ -1,0 +1,46 @@
+"""Other legal ways with a merchant token whose life the merchant does not state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.records import VaultEntry
+from gateproof.reference.variants.variant import variant
+
+HOUR_S = 3600.0
+
+
+def _living(life_s: float) -> dict[str, Any]:
+    """A token that has no expiry gets one, so long after it came."""
+
+    def dated(entry: VaultEntry | None) -> VaultEntry | None:
+        if entry is None or entry.expires_at is not None:
+            return entry
+        return replace(entry, expires_at=entry.issued_at + life_s)
+
+    return {"entry_after_provisioning": _provisioned(dated)}
+
+
+def _provisioned(dated: Callable[[VaultEntry | None], VaultEntry | None]) -> Any:
+    def entry(
+        old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
+    ) -> VaultEntry | None:
+        return dated(vault.entry_after_provisioning(old, verdict, answer, now))
+
+    return entry
+
+
+VARIANTS = (
+    variant(
+        "unstated-life-is-an-hour: a merchant token whose life is not stated is taken to live for an hour",
+        **_living(HOUR_S),
+    ),
+    variant(
+        "unstated-life-is-none: a merchant token whose life is not stated is refreshed before it is redeemed",
+        **_living(0.0),
+    ),
+)
