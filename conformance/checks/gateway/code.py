@@ -14,6 +14,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     refreshed,
     works,
 )
+from gateproof.conformance.checks.gateway._second_project import agents_for
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -68,19 +69,18 @@ def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
 def another_resource_gives_every_token_too(gateway: Gateway, world: World) -> None:
     """The code for a second Resource is exchanged for all tokens."""
     world = world.in_one_browser()
-    agent = world.agents.new()
-    for resource in of_one_merchant(world, world.projects.two_resources()):
+    resources = of_one_merchant(world, world.projects.two_resources())
+    for agent, resource in zip(agents_for(world, resources), resources, strict=True):
         _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
 
 
 @check("CODE-01", needs=["two-projects"])
 def another_project_gives_every_token_too(gateway: Gateway, world: World) -> None:
-    """The code from a second Project is exchanged for all tokens."""
+    """The code that a second agent got in a second Project is exchanged for all tokens."""
     world = world.in_one_browser()
     both = world.projects.home().resource, world.projects.another().resource
-    agent = world.agents.new()
     for resource in of_one_merchant(world, both):
-        _every_token(gateway.exchange(world.new_code(agent=agent, resource=resource)))
+        _every_token(gateway.exchange(world.new_code(resource=resource)))
 
 
 @check("CODE-02")
