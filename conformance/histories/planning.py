@@ -102,7 +102,9 @@ def menu(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, flo
         yield Register(), 1.0 if state.agents else 9
     yield from _sign_ins(state, offer, memory)
     if offer.approving:
-        yield from ((Approve(agent=agent, project=project), 1.5) for agent, project in sorted(state.pending))
+        yield from (
+            (Approve(agent=agent, project=project), 1.5) for agent, project in _may_be_approved(state)
+        )
     for place, code in enumerate(state.codes):
         if code.stands == "waits":
             yield Exchange(code=place), 1 if (code.agent, code.project, code.user) in _whose(state) else 6
@@ -153,6 +155,14 @@ def _change(now: Manner, manner: Manner, offer: Offer, *, lost: bool) -> float:
         return 8.0 if manner == offer.manners[1] else 0.5
     # Other behaviors should last long enough to have an effect.
     return 0.1
+
+
+def _may_be_approved(state: State) -> Iterator[tuple[int, int]]:
+    """Pending agents, each in the Project where it came first: it may belong to that one only."""
+    first: dict[int, int] = {}
+    for code in state.codes:
+        first.setdefault(code.agent, code.project)
+    return (place for place in sorted(state.pending) if first.get(place[0]) == place[1])
 
 
 def _sign_ins(state: State, offer: Offer, memory: Memory) -> Iterator[tuple[Step, float]]:

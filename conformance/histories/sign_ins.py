@@ -34,9 +34,12 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
     pending = state.pending | ({(step.agent, step.project)} if standing == "Pending" else set())
     before = _maybe_superseded(state.codes, code) if came == "code" else state.codes
     new = replace(state, codes=(*before, code), pending=pending)
-    allowed = frozenset({wanted})
-    if came != wanted:
+    # A gateway may let an agent into one Project only.
+    allowed = frozenset({wanted} | ({"no code"} if _came_elsewhere(state, step) else set()))
+    if came not in allowed:
         return Judged(state=None, allowed=allowed)
+    if came != wanted:
+        return Judged(state=new, allowed=allowed)
     return Judged(state=new, allowed=allowed, rows=_sign_in_rows(step, standing, came, seen, had))
 
 
@@ -57,6 +60,11 @@ def _sign_in_rows(
     if "nothing" not in had:
         return ("cached, sign-in",)
     return ("absent, sign-in, rejected: absent" if rejected else "absent, sign-in, accepted: cached",)
+
+
+def _came_elsewhere(state: State, step: Authorize) -> bool:
+    """Whether the agent has tried to authorize in another Project before."""
+    return any(code.agent == step.agent and code.project != step.project for code in state.codes)
 
 
 def _may_hold(state: State, step: Authorize) -> set[str]:

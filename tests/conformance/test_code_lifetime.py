@@ -1,4 +1,4 @@
-"""A code is over when the target file says so, also where the clock can be moved by a day."""
+"""A code is over when the target file says so, also where that is in days."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ def test_a_code_that_outlives_what_is_declared_fails(monkeypatch: pytest.MonkeyP
 def test_a_code_that_ends_when_it_is_declared_to_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     asked(monkeypatch, lives_s=60, declared_s=60)
     asked(monkeypatch, lives_s=DAY_S, declared_s=30 * DAY_S)
+    asked(monkeypatch, lives_s=2 * DAY_S, declared_s=2 * DAY_S)
 
 
 def test_a_code_may_live_for_hours_where_nothing_is_declared(monkeypatch: pytest.MonkeyPatch) -> None:

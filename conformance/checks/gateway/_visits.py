@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlsplit
 
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, User
 
@@ -43,6 +45,25 @@ def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
     """The attempt with some parameters replaced; the redirect with the code stays inside this run."""
     pairs = list((dict(attempt.parameters) | parameters).items())
     return world.gateway.visit(attempt, pairs=pairs, wherever=True)
+
+
+def redirected_elsewhere(sent_to: str | None, registered: str, asked_for: str) -> bool:
+    """True if the browser was redirected to a host of the agent or the request, and not to a registered URI.
+
+    An error page on another host of the gateway does not count.
+    """
+    if sent_to is None:
+        return False
+    there, home = urlsplit(sent_to), urlsplit(registered)
+    if there.scheme not in {"http", "https"}:
+        return True
+    if (there.scheme, there.netloc, there.path) == (home.scheme, home.netloc, home.path):
+        brought = set(parse_qsl(there.query, keep_blank_values=True))
+        own = set(parse_qsl(home.query, keep_blank_values=True))
+        asked = set(parse_qsl(urlsplit(asked_for).query, keep_blank_values=True))
+        return not own <= brought or bool(brought & (asked - own))
+    hosts = {home.hostname, urlsplit(resolve(registered, asked_for)).hostname, urlsplit(asked_for).hostname}
+    return there.hostname in hosts
 
 
 def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:

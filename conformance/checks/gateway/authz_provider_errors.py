@@ -7,31 +7,15 @@ from contextlib import suppress
 from typing import Any
 
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in, spared_no_more
+from gateproof.conformance.checks.gateway._provider_ends import ENDS
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect
 from gateproof.conformance.wire.client import RateLimited
 
-# What the provider does in place of the last step of a sign-in, as a script of the fake merchant.
-_ENDS: Mapping[str, Mapping[str, Any]] = {
-    "password-refused": {"page": "wrong_password"},
-    "access-denied": {"page": "error=access_denied"},
-    "login-required": {"page": "error=login_required"},
-    "provider-failed": {"page": "error=server_error"},
-    "code-refused": {"sign_in": "reject"},
-    "client-refused": {"sign_in": "turn_away"},
-    "refused-with-200": {"sign_in": "refusal_with_200"},
-    "no-token": {"sign_in": "no_token"},
-    "wrong-shape": {"sign_in": "wrong_shape"},
-    "html": {"sign_in": "html"},
-    "truncated-json": {"sign_in": "invalid_json"},
-    "server-error": {"sign_in": "server_error"},
-    "reset": {"sign_in": "reset"},
-}
 
-
-@check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=_ENDS)
+@check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=ENDS)
 def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: Mapping[str, Any]) -> None:
     """A user whom the provider signed in a moment before gets no code when it does not do so again.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, urlsplit
-
-from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.checks.gateway._visits import no_code, redirected_elsewhere
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.generated_input import Draw
@@ -209,27 +206,8 @@ def _refused(world: World, agent: Agent, registered: str, asked_for: str, beside
     what = f"authorization with the redirect URI {shown}, where {registered} is registered{beside}"
     no_code(visit, what)
     expect.that(
-        not _redirected_elsewhere(visit.sent_to, registered, asked_for),
+        not redirected_elsewhere(visit.sent_to, registered, asked_for),
         what,
         expected="no redirect to the unregistered address",
         got=visit.outcome(),
     )
-
-
-def _redirected_elsewhere(sent_to: str | None, registered: str, asked_for: str) -> bool:
-    """True if the browser was redirected to a host of the agent or the request, and not to a registered URI.
-
-    An error page on another host of the gateway does not count.
-    """
-    if sent_to is None:
-        return False
-    there, home = urlsplit(sent_to), urlsplit(registered)
-    if there.scheme not in {"http", "https"}:
-        return True
-    if (there.scheme, there.netloc, there.path) == (home.scheme, home.netloc, home.path):
-        brought = set(parse_qsl(there.query, keep_blank_values=True))
-        own = set(parse_qsl(home.query, keep_blank_values=True))
-        asked = set(parse_qsl(urlsplit(asked_for).query, keep_blank_values=True))
-        return not own <= brought or bool(brought & (asked - own))
-    hosts = {home.hostname, urlsplit(resolve(registered, asked_for)).hostname, urlsplit(asked_for).hostname}
-    return there.hostname in hosts

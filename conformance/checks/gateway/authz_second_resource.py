@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
+from gateproof.conformance.checks.gateway._second_project import agents_for
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._visits import code_came
 from gateproof.conformance.kit.gateway.world import World
@@ -19,14 +20,13 @@ def another_resource_gives_a_code_too(world: World) -> None:
 
 @check("AUTHZ-01", needs=["two-projects"])
 def another_project_gives_a_code_too(world: World) -> None:
-    """An agent that got a code in one Project also gets one in a second Project."""
+    """A second Project gives a code too, to an agent of its own: an agent may belong to one Project."""
     both = world.projects.home().resource, world.projects.another().resource
     _codes_come(world, of_one_merchant(world, both))
 
 
-def _codes_come(world: World, resources: Iterable[Resource]) -> None:
-    world = world.in_one_browser()
-    agent = world.agents.new()
-    for which, resource in zip(("first", "second"), resources, strict=True):
+def _codes_come(world: World, resources: Sequence[Resource]) -> None:
+    world, agents = world.in_one_browser(), agents_for(world, resources)
+    for which, agent, resource in zip(("first", "second"), agents, resources, strict=True):
         visit = world.gateway.visit(world.attempt(agent, resource=resource))
         code_came(visit, f"authorization at the {which} Resource, {resource.indicator}")

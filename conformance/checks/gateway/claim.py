@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gateproof.conformance.checks.gateway._second_project import agents_for, granted_there
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -80,11 +81,12 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 def aud_holds_no_other_resource(world: World) -> None:
     """A token for one Resource does not name another one that the same agent has used before."""
     world = world.in_one_browser()
-    agent, (one, other) = world.agents.new(), world.projects.two_resources()
+    one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     # A gateway that accumulates indicators must have seen the other one first.
-    for asked, foreign in ((other, one), (one, other), (other, one)):
+    of_one, of_other = agents_for(world, (one, other))
+    for agent, asked, foreign in ((of_other, other, one), (of_one, one, other), (of_other, other, one)):
         claims = claims_of(world, world.grant(agent=agent, resource=asked))
         bound_to(claims, asked.indicator)
         held = claims["aud"]
@@ -237,11 +239,14 @@ def project_id_is_the_resources_project(world: World) -> None:
 
 @check("CLAIM-08", needs=["two-projects"])
 def project_id_follows_the_resource(world: World) -> None:
-    """Tokens of one agent at Resources of two Projects each name the Project of their own Resource."""
+    """Tokens of one agent at Resources of two Projects each name the Project of their own Resource.
+
+    If the gateway lets an agent into one Project only, another agent comes at the other.
+    """
     world = world.in_one_browser()
     agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()
     for project in (home, other, home):
-        grant = world.grant(agent=agent, resource=project.resource)
+        grant = granted_there(world, agent, project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
 
 
@@ -251,7 +256,7 @@ def project_id_is_not_told_by_the_indicator(world: World) -> None:
     projects, world = console.of_one_indicator(world), world.in_one_browser()
     agent = world.agents.new()
     for project in projects:
-        grant = world.grant(agent=agent, resource=project.resource)
+        grant = granted_there(world, agent, project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
 
 

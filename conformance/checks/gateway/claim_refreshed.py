@@ -7,6 +7,7 @@ from gateproof.conformance.checks.gateway._refreshed_tokens import (
     renewed_after_its_end,
     renewed_from,
 )
+from gateproof.conformance.checks.gateway._second_project import agents_for, granted_to_the_same
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -46,8 +47,8 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
     world = world.in_one_browser()
-    agent = world.agents.new()
-    grants = [world.grant(agent=agent, resource=resource) for resource in (one, other)]
+    of_one, of_other = agents_for(world, (one, other))
+    grants = [world.grant(agent=of_one, resource=one), world.grant(agent=of_other, resource=other)]
     # The newest comes first: it may have ended the refresh token of the other.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
         claims = claims_of(world, renewed_from(world, grant))
@@ -113,8 +114,11 @@ def renewed_token_names_the_project(world: World) -> None:
 def renewed_token_names_the_project_of_its_grant(world: World) -> None:
     """After a refresh, `ext.project_id` is the Project of this grant, not of the agent's other one."""
     world = world.in_one_browser()
-    agent, projects = world.agents.new(), (world.projects.home(), world.projects.another())
-    grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
+    agent, (one, other) = world.agents.new(), (world.projects.home(), world.projects.another())
+    grants = [
+        world.grant(agent=agent, resource=one.resource),
+        granted_to_the_same(world, agent, other.resource),
+    ]
     # The newest comes first: it may have ended the refresh token of the other.
     for grant in reversed(grants):
         ext = ext_of(world, renewed_from(world, grant))

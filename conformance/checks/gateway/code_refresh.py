@@ -9,6 +9,7 @@ from typing import Any
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
 from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
 from gateproof.conformance.checks.gateway._scopes import scopes_in
+from gateproof.conformance.checks.gateway._second_project import agents_for, granted_to_the_same
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.kit.gateway.world import World
@@ -135,7 +136,11 @@ def refresh_is_for_the_resource_of_its_grant(world: World) -> None:
 def refresh_is_for_the_project_of_its_grant(world: World) -> None:
     """After an agent was authorized in two Projects, each refresh brings a token of its own one."""
     refreshable(world, NotApplicable)
-    _at_both(world, (world.projects.home().resource, world.projects.another().resource))
+    here, agent = world.in_one_browser(), world.agents.new()
+    both = world.projects.home().resource, world.projects.another().resource
+    one, other = of_one_merchant(world, both)
+    grants = [here.grant(agent=agent, resource=one), granted_to_the_same(here, agent, other)]
+    _each_is_its_own(world, grants)
 
 
 @check("CODE-16", cases=("resource", "audience"))
@@ -155,9 +160,12 @@ def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
 
 def _at_both(world: World, resources: Sequence[Resource]) -> None:
     world = world.in_one_browser()
-    agent = world.agents.new()
     both = of_one_merchant(world, resources)
-    _each_is_its_own(world, [world.grant(agent=agent, resource=resource) for resource in both])
+    agents = agents_for(world, both)
+    grants = [
+        world.grant(agent=agent, resource=resource) for agent, resource in zip(agents, both, strict=True)
+    ]
+    _each_is_its_own(world, grants)
 
 
 def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.checks.gateway._second_project import granted_there
 from gateproof.conformance.checks.gateway._token_owner import are_their_own, belongs
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.codes import require_code
@@ -67,7 +68,7 @@ def each_project_gives_its_own(world: World) -> None:
     """One user's tokens in two Projects redeem two merchant tokens, each issued for its Project."""
     projects, agent = (world.projects.home(), world.projects.another()), world.agents.new()
     tokens = [world.backend.proxy_token(project) for project in projects]
-    grants = [world.grant(agent=agent, resource=project.resource) for project in projects]
+    grants = [granted_there(world, agent, project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
         world.backend.require_redeemed(grant, token)
 

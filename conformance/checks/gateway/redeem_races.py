@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+from gateproof.conformance.checks.gateway._second_project import granted_there
 from gateproof.conformance.checks.gateway._token_owner import belongs
 from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent, console
@@ -100,7 +101,9 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
         for place in places:
             place.short_lived()
         agent = world.agents.new()
-        owned = [(place.grant(agent), place.proxy_token()) for place in places]
+        owned = [
+            (granted_there(world, agent, place.resource, place.user), place.proxy_token()) for place in places
+        ]
         owners = Owners(world, {})
         for each in owned:
             owners.judge(each, world.backend.require_redeemed(*each))
@@ -178,7 +181,7 @@ def _owned(world: World) -> list[Owned]:
     everywhere = [*resources, *(project.resource for project in projects[1:])]
     wanted = [(world.users[0], resource) for resource in everywhere] + [(world.users[1], resources[0])]
     return [
-        (world.grant(agent=agent, user=user, resource=resource), tokens[resource.project_id])
+        (granted_there(world, agent, resource, user), tokens[resource.project_id])
         for user, resource in wanted
     ]
 

@@ -165,8 +165,7 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
     losing, twin = isolated_user(world), isolated_user(world)
     losing.short_lived(**script)
     twin.short_lived()
-    agent = world.agents.new()
-    grants = [one.grant(agent) for one in (losing, twin)]
+    grants = [one.grant() for one in (losing, twin)]
     proxy_tokens = [one.proxy_token() for one in (losing, twin)]
     stale = before_expiry(world.backend.redeem_after_backoff(grants[0], proxy_tokens[0]))
     token = world.backend.require_redeemed(grants[1], proxy_tokens[1]).member("access_token")

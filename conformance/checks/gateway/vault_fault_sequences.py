@@ -29,14 +29,13 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
 
     if not world.clock.can_move():
         raise LeftOut("each sequence needs its own expiry, and the clock cannot be moved")
-    agent = world.agents.new()
     until = math.inf if draw.campaign is not None else time.monotonic() + LONGEST_S
     refreshed: list[int] = []
 
     def holds(sequence: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
-        due = failure_oracle.soon_due(isolated_user(world), agent)
+        due = failure_oracle.soon_due(isolated_user(world))
         due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in sequence])
         since = failure_oracle.last_of(due.alone)
         let_expire(world)

@@ -50,8 +50,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
     """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
-    agent = world.agents.new()
-    dues = [(failure_oracle.soon_due(isolated_user(world), agent), what) for what in SILENCE.values()]
+    dues = [(failure_oracle.soon_due(isolated_user(world)), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
         waiting = [backends.submit(due.redeem_once) for due, _ in dues]

@@ -94,7 +94,8 @@ def new_sign_in_after_a_404_mends_it(world: World) -> None:
 
     _works(alone, world.backend.redeem_once_provisioned(renewed, proxy_token))
     if world.gateway.new_browser is not None:
-        alone = isolated_user(world.in_one_browser())
+        # An agent may belong to one Project.
+        alone, agent = isolated_user(world.in_one_browser()), world.agents.new()
         proxy_token = _not_provisioned(alone, agent)
         again = world.backend.redeem_once_provisioned(alone.grant(agent), proxy_token)
         observe(after_a_404_in_the_same_browser=again.status or 0)

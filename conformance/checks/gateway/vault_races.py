@@ -111,11 +111,10 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 def _one_slow_refresh(world: World) -> None:
     """One user redeems alone and one in a burst, after an expiry of both and after the next one."""
     lonely, crowded = isolated_user(world), isolated_user(world)
-    agent = world.agents.new()
     turns, first = [], []
     for place in (lonely, crowded):
         place.short_lived(rotate_refresh_tokens=True)
-        turns.append((place.grant(agent), place.proxy_token()))
+        turns.append((place.grant(), place.proxy_token()))
         first.append(world.backend.require_redeemed(*turns[-1]))
     asked = len(lonely.asked("refresh_token"))
     let_expire(world)

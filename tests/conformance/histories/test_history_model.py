@@ -225,3 +225,11 @@ def test_code_may_be_over_once_a_newer_one_of_its_user_came() -> None:
     assert allowed(both, Exchange(code=1)) == {"tokens"}
     declined = after(*waits, (Authorize(agent=0, project=0, approves=False), seen("no code")))
     assert allowed(declined, Exchange(code=0)) == {"tokens"}
+
+
+def test_agent_may_belong_to_one_project() -> None:
+    two = [(NewProject(policy="approve"), seen("done")), *signed_in()]
+    assert allowed(after(*two), Authorize(agent=0, project=1)) == {"code", "no code"}
+    assert allowed(after(*two), Authorize(agent=0, project=0)) == {"code"}
+    refused = (Authorize(agent=0, project=1), seen("no code"))
+    assert allowed(after(*two, refused), REDEEM) == {"200"}

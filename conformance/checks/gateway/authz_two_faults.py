@@ -1,0 +1,88 @@
+"""No other fault of a request is told at an address that was not registered.
+
+A gateway that looks at the other parameters first may answer them by a redirect, before it has looked at the
+client and its redirect URI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from gateproof.conformance.checks.gateway._faulty_requests import REFUSED, Change, with_other, without
+from gateproof.conformance.checks.gateway._visits import good, no_code, redirected_elsewhere
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Visit
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.parties import Attempt
+
+UNREGISTERED = "https://evil.example/callback"
+NOBODY = "gateproof-nobody"
+
+
+# The other fault of the request, or what a gateway may answer by a redirect before it looks further.
+OTHER_FAULTS: Mapping[str, Change] = {
+    **REFUSED,
+    "no-state": without("state"),
+    "doubled-state": lambda pairs: [*pairs, ("state", "gateproof-another")],
+    "prompt-none": with_other("prompt", "none"),
+}
+
+
+@check("AUTHZ-06", cases=OTHER_FAULTS)
+def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> None:
+    """A request with another fault beside its unregistered redirect URI gets no code and no redirect there.
+
+    It comes in a browser that is signed in, and in a new one.
+    """
+    here, attempt = good(world)
+    world.show(UNREGISTERED)
+    for where, visit in _visits(world, here, attempt, case, ("redirect_uri", UNREGISTERED)):
+        what = f"authorization with an unregistered redirect URI and another fault, in {where}"
+        no_code(visit, what)
+        _is_not_sent_there(visit, what)
+
+
+@check("AUTHZ-06", cases={"first": True, "last": False})
+def unregistered_uri_beside_the_registered_one_is_never_gone_to(world: World, case: bool) -> None:
+    """If redirect_uri comes twice, the browser is not sent to the one that is not registered."""
+    here, attempt = good(world)
+    world.show(UNREGISTERED)
+    pairs, added = list(attempt.parameters.items()), ("redirect_uri", UNREGISTERED)
+
+    visit = here.gateway.visit(attempt, pairs=[added, *pairs] if case else [*pairs, added], wherever=True)
+
+    _is_not_sent_there(visit, "authorization with redirect_uri doubled")
+
+
+@check("AUTHZ-11", cases=OTHER_FAULTS)
+def unknown_client_is_told_of_no_other_fault(world: World, case: Change) -> None:
+    """A request with another fault beside its unknown client_id gets no code, and no redirect to its URI.
+
+    It comes in a browser that is signed in, and in a new one.
+    """
+    here, attempt = good(world)
+    world.show(NOBODY)
+    for where, visit in _visits(world, here, attempt, case, ("client_id", NOBODY)):
+        what = f"authorization with an unknown client_id and another fault, in {where}"
+        no_code(visit, what)
+        sent_to = (visit.sent_to or "").partition("?")[0].partition("#")[0]
+        expect.that(sent_to != CALLBACK, what, expected="no redirect to its URI", got=visit.outcome())
+
+
+def _visits(
+    world: World, here: World, attempt: Attempt, fault: Change, wrong: tuple[str, str]
+) -> Iterator[tuple[str, Visit]]:
+    """The end of the request with both faults, in a signed-in browser and in a new one."""
+    pairs = fault(with_other(*wrong)(list(attempt.parameters.items())))
+    for where, gateway in (("a signed-in browser", here.gateway), ("a new browser", world.gateway)):
+        yield where, gateway.visit(attempt, pairs=pairs, wherever=True)
+
+
+def _is_not_sent_there(visit: Visit, what: str) -> None:
+    expect.that(
+        not redirected_elsewhere(visit.sent_to, CALLBACK, UNREGISTERED),
+        what,
+        expected="no redirect to the unregistered address",
+        got=visit.outcome(),
+    )

@@ -1,0 +1,60 @@
+"""How a user was authenticated, in the gateway's own terms, whatever terms the merchant has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
+from gateproof.conformance.checks.gateway._tokens import ext_of, lists_methods, of_level_2
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut
+
+# What identity providers say in `acr`: Keycloak the first two, federations names of their own.
+CLASSES: Mapping[str, object] = {
+    "one": "1",
+    "zero": "0",
+    "name-of-a-federation": "urn:mace:incommon:iap:silver",
+    "address": "https://refeds.org/profile/mfa",
+    "lower-level": "urn:merchant:acr:al1",
+    "list": ["1"],
+}
+# And in `amr`, where some write one method without a list.
+METHODS: Mapping[str, object] = {
+    "text": "pwd",
+    "two-in-a-text": "pwd otp",
+    "number-among-them": ["pwd", 7],
+    "object-among-them": [{"method": "pwd"}],
+    "empty-list": [],
+    "object": {"pwd": True},
+}
+
+
+@check("CLAIM-05", needs=["merchant"], cases=CLASSES)
+def acr_is_of_level_2_whatever_the_merchant_says(world: World, case: object) -> None:
+    """`ext.acr` is of level 2 also if the merchant names a context class of its own.
+
+    To refuse such a sign-in is the gateway's choice.
+    """
+    of_level_2(_ext_when_said(world, acr=case).get("acr"))
+
+
+@check("CLAIM-06", needs=["merchant"], cases=METHODS)
+def amr_is_an_array_of_strings_whatever_the_merchant_says(world: World, case: object) -> None:
+    """`ext.amr` is an array of strings also if the merchant says its methods in another form.
+
+    To refuse such a sign-in is the gateway's choice.
+    """
+    lists_methods(_ext_when_said(world, amr=case).get("amr"))
+
+
+def _ext_when_said(world: World, **said: object) -> Mapping[str, Any]:
+    """`ext` of a token for a user of whom the merchant says this, in its ID token and in userinfo."""
+    signing_in = openid_sign_in(world)
+    second = signing_in.again(id_token=said, userinfo=said)
+    signing_in.alone.script()
+    if not second.visit.codes():
+        raise LeftOut("the gateway gives no code for a user of whom the merchant says this")
+    authorization = world.authorization_of(second.attempt, second.visit.codes()[0])
+    return ext_of(world, world.grant_of(authorization, second.attempt))

@@ -1,0 +1,39 @@
+"""Gateways whose token answers list the granted scopes in a form that is not OAuth's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
+from gateproof.reference.outcomes import JsonObject
+
+
+def written(form: Callable[[Sequence[str]], str]) -> Callable[[TokenFacts, Tokens], JsonObject]:
+    return lambda facts, tokens: {**token_answer(facts, tokens), "scope": form(facts.scopes)}
+
+
+DEFECTS = (
+    defect(
+        "scopes-joined-by-commas (CODE-01): The scopes of a token answer are joined by commas.",
+        token_answer=written(",".join),
+    ),
+    defect(
+        "scopes-joined-by-commas-and-blanks (CODE-01): The scopes of a token answer are joined by commas and "
+        "blanks.",
+        token_answer=written(", ".join),
+    ),
+    defect(
+        "scopes-printed-as-a-list (CODE-01): The scope of a token answer is a list as a program prints it.",
+        token_answer=written(lambda scopes: f"[{', '.join(scopes)}]"),
+    ),
+    defect(
+        "scopes-as-json-in-a-string (CODE-01): The scope of a token answer is a JSON array in a string.",
+        token_answer=written(json.dumps),
+    ),
+    defect(
+        "scope-is-a-constant (CODE-01): The scope of a token answer is the same word for everybody.",
+        token_answer=written(lambda _scopes: "default"),
+    ),
+)
