@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
-from gateproof.conformance.kit.gateway.empty_redemptions import is_empty
 from gateproof.conformance.kit.gateway.own_secrets import OwnSecrets
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
+from gateproof.conformance.kit.gateway.redeemed_tokens import gave_a_token
 from gateproof.conformance.suite.claims import repeat_with
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.wire import leaks
@@ -93,6 +93,8 @@ class Survey:
     troubled_at: float | None = None
     # How many usual registrations the target has accepted.
     registrations: int = 0
+    # How many redemptions gave an access_token.
+    given: int = 0
     # Checks in which a redemption was answered with 200 and no merchant token.
     empty: list[str] = field(default_factory=list)
     # Digests of tokens that the suite sent in an address or a cookie.
@@ -113,6 +115,7 @@ class Survey:
         self.troubled_at = max(known, default=None)
         self.registrations += other.registrations
         self.misplaced += other.misplaced
+        self.given += other.given
         self.empty += other.empty
 
     def to_json(self) -> dict[str, Any]:
@@ -249,7 +252,9 @@ class Received:
         for each in self._kept:
             self._survey.answers += each.exchange.answer is not None
             self._survey.redeemed += leaks.is_redemption(each.exchange) and each.exchange.status == 200
-            if len(self._survey.empty) < _MOST_LEAKS and is_empty(each.exchange):
+            given = gave_a_token(each.exchange)
+            self._survey.given += given is True
+            if given is False and len(self._survey.empty) < _MOST_LEAKS:
                 self._survey.empty.append(each.check)
             if len(self._survey.leaks) < _MOST_LEAKS:
                 self._survey.leaks += _leaks(canary_sets, each, clean)

@@ -147,7 +147,8 @@ DEFECTS = (
         refreshed_entry=kept_as_it_comes,
     ),
     defect(
-        "any-200-is-a-token (ROBUST-02): A 200 of the merchant replaces the token, whatever is in it.",
+        "any-200-is-a-token (ROBUST-02 REDEEM-01): A 200 of the merchant replaces the token, whatever is in "
+        "it.",
         refresh_verdict=any_200_is_a_token,
     ),
     defect(

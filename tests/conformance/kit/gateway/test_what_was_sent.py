@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.kit.gateway.empty_redemptions import is_empty
 from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
+from gateproof.conformance.kit.gateway.redeemed_tokens import gave_a_token
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 REDEMPTION = "https://gateway.test/api/credentials/token"
@@ -61,13 +61,16 @@ def test_other_tokens_are_searched_for_as_ever(step: str, request_: Request) -> 
 
 @pytest.mark.parametrize("answer", [{}, {"access_token": ""}, {"access_token": ["none"]}, {"error": "no"}])
 def test_redemption_without_a_token_is_empty(answer: Any) -> None:
-    assert is_empty(redeemed(answer))
+    assert gave_a_token(redeemed(answer)) is False
+
+
+def test_redemption_with_a_token_gave_one() -> None:
+    assert gave_a_token(redeemed({"access_token": "a", "scopes": None})) is True
 
 
 @pytest.mark.parametrize(
     "exchange",
     [
-        redeemed({"access_token": "a"}),
         redeemed({}, status=404),
         redeemed([]),
         redeemed({}, body={}),
@@ -75,5 +78,5 @@ def test_redemption_without_a_token_is_empty(answer: Any) -> None:
         redeemed({}, headers=(*CREDENTIALS, CREDENTIALS[0])),
     ],
 )
-def test_other_redemptions_are_not_empty(exchange: Exchange) -> None:
-    assert not is_empty(exchange)
+def test_nothing_is_said_of_other_answers(exchange: Exchange) -> None:
+    assert gave_a_token(exchange) is None

@@ -1,4 +1,4 @@
-"""Redemptions that were answered with 200 and no merchant token."""
+"""Whether a redemption that was answered with 200 gave a merchant token."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gateproof.conformance.wire.exchange import Exchange
 CREDENTIALS = ("authorization", "x-proxy-token")
 
 
-def is_empty(exchange: Exchange) -> bool:
-    """True for a 200 whose JSON object holds no access_token, to a request with everything in its place.
+def gave_a_token(exchange: Exchange) -> bool | None:
+    """Whether the JSON object of a 200 holds an access_token; None where nothing is to be said of that.
 
-    Requests that lack something, and bodies that are no JSON object, belong to other rules.
+    Other answers, requests that lack something, and bodies that are no JSON object belong to other rules.
     """
     answer = exchange.answer
     if answer is None or answer.status != 200 or not _is_whole(exchange):
-        return False
+        return None
     members = answer.json()
     if not isinstance(members, dict):
-        return False
+        return None
     token = members.get("access_token")
-    return not isinstance(token, str) or not token
+    return isinstance(token, str) and bool(token)
 
 
 def _is_whole(exchange: Exchange) -> bool:
