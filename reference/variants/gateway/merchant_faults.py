@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -108,6 +109,33 @@ class _Host:
 class _SparesTheHost(Vault):
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
         super().__init__(merchants=cast("Merchants", _Host(merchants)), **parts)
+
+
+class _AskingHost:
+    """A merchant that asks for a pause is asked for nothing until it is over, whoever it is about."""
+
+    def __init__(self, merchants: Merchants) -> None:
+        self._merchants = merchants
+        self._until: dict[str, float] = {}
+
+    async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
+        if time.monotonic() < self._until.get(merchant.token_endpoint, 0):
+            return MerchantAnswer(status=503)
+        answer = await self._merchants.ask(merchant, form)
+        if answer.retry_after is not None:
+            self._until[merchant.token_endpoint] = time.monotonic() + _seconds(answer.retry_after)
+        return answer
+
+
+def _seconds(retry_after: str) -> float:
+    if retry_after.isdigit():
+        return float(retry_after)
+    return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+
+
+class _SparesAsAsked(Vault):
+    def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
+        super().__init__(merchants=cast("Merchants", _AskingHost(merchants)), **parts)
 
 
 class _CallersVault(Vault):
@@ -221,6 +249,11 @@ VARIANTS = (
         "merchant-spared-for-three-seconds: a merchant that answered with 5xx is asked for nothing for "
         "three seconds, at sign-ins either",
         vault_at_work=_SparesTheHost,
+    ),
+    variant(
+        "merchant-spared-as-long-as-it-asks: a merchant that asks for a pause is asked for nothing until it "
+        "is over, at sign-ins either",
+        vault_at_work=_SparesAsAsked,
     ),
     variant(
         "refresh-ends-with-its-caller: a caller that hangs up ends the refresh that is made for it, and "

@@ -17,6 +17,7 @@ from gateproof.conformance.checks.gateway import (
     vault_connections,
     vault_fault_sequences,
     vault_faults,
+    vault_long_pauses,
 )
 from gateproof.conformance.faults.merchant_answers import MerchantFault
 from gateproof.conformance.run.context.embedded import Embedded
@@ -27,7 +28,14 @@ from gateproof.conformance.suite.check import checks_in
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.reports.verdicts import CheckResult
 
-MODULES = (vault_connections, vault_faults, vault_fault_sequences, robust_merchant, secret_faults)
+MODULES = (
+    vault_connections,
+    vault_faults,
+    vault_fault_sequences,
+    vault_long_pauses,
+    robust_merchant,
+    secret_faults,
+)
 _SEEN: set[str] = set()
 RULES = ("VAULT-06", "VAULT-10", "SECRET-07", "ROBUST-02")
 
