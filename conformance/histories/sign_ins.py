@@ -63,8 +63,10 @@ def _sign_in_rows(
 
 
 def _came_elsewhere(state: State, step: Authorize) -> bool:
-    """Whether the agent has tried to authorize in another Project before."""
-    return any(code.agent == step.agent and code.project != step.project for code in state.codes)
+    """Whether the agent has come to another Project before, and has never got a code in this one."""
+    own = [code for code in state.codes if code.agent == step.agent]
+    welcome = any(code.project == step.project and code.stands != "nothing" for code in own)
+    return not welcome and any(code.project != step.project for code in own)
 
 
 def _may_hold(state: State, step: Authorize) -> set[str]:

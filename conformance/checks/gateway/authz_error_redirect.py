@@ -20,7 +20,7 @@ from gateproof.conformance.wire.route import origin
 
 
 @check("AUTHZ-24", needs=["sign-in:browser"], cases=REFUSED)
-def error_redirecthas_error_and_state(world: World, case: Change) -> None:
+def error_redirect_has_error_and_state(world: World, case: Change) -> None:
     """An agent that is told of an error at its redirect URI gets `error`, and its own `state` unchanged."""
     here, attempt = _stated(world)
     visit = here.gateway.visit(attempt, pairs=case(list(attempt.parameters.items())), wherever=True)
@@ -29,7 +29,7 @@ def error_redirecthas_error_and_state(world: World, case: Change) -> None:
 
 
 @check("AUTHZ-24", needs=["sign-in:decline"])
-def redirect_of_a_user_who_declineshas_error_and_state(world: World) -> None:
+def redirect_of_a_user_who_declines_has_error_and_state(world: World) -> None:
     """So does an agent that the user declines, where it is told at its redirect URI."""
     here, attempt = _stated(world)
     visit = here.gateway.visit(attempt, approve=False, wherever=True)

@@ -79,7 +79,7 @@ def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
 
 @check("CLAIM-02", needs=["resources:2"])
 def aud_holds_no_other_resource(world: World) -> None:
-    """A token for one Resource does not name another one that the same agent has used before."""
+    """A token for one Resource does not name another one that its agent, or another agent, has used."""
     world = world.in_one_browser()
     one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
@@ -245,9 +245,11 @@ def project_id_follows_the_resource(world: World) -> None:
     """
     world = world.in_one_browser()
     agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()
-    for project in (home, other, home):
+    for project in (home, other):
         grant = granted_there(world, agent, project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
+    grant = world.grant(agent=agent, resource=home.resource)
+    expect.equal(ext_of(world, grant).get("project_id"), home.id, "ext.project_id, at home again")
 
 
 @check("CLAIM-08", needs=["control:create_resource", "control:create_project"])

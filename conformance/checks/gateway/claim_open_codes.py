@@ -7,6 +7,7 @@ from typing import Any
 
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._tokens import bound_to, claims_of
+from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -28,7 +29,7 @@ def sub_is_that_of_the_user_of_the_code(world: World) -> None:
 def aud_is_that_of_the_resource_of_the_code(world: World) -> None:
     """An agent is authorized at two Resources before it exchanges either code: each token is for its own."""
     world = world.in_one_browser()
-    agent, resources = world.agents.new(), of_one_merchant(world, world.projects.two_resources())
+    agent, resources = world.agents.new(), of_one_merchant(world, console.siblings(world))
     one, other = resources
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")

@@ -127,7 +127,7 @@ def refresh_is_for_the_user_of_its_grant(world: World) -> None:
 
 @check("CODE-16")
 def refresh_is_for_the_resource_of_its_grant(world: World) -> None:
-    """After an agent was authorized at two Resources, each refresh brings a token for its own one."""
+    """After authorizations at two Resources, each refresh brings a token for its own one."""
     refreshable(world, NotApplicable)
     _at_both(world, world.projects.two_resources())
 

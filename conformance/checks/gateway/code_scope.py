@@ -1,4 +1,4 @@
-"""The scope of a token answer lists scopes, as OAuth writes such a list."""
+"""The scope of a token answer lists scopes, as OAuth writes such a list (RFC 6749 section 3.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 _PUNCTUATION = ",;|[](){}\"'"
 
 
-@check("CODE-01")
+@check("CODE-11")
 def scope_lists_scopes_that_were_asked_for(gateway: Gateway, world: World) -> None:
     """`scope` has words between blanks, and at least one of them is a scope that was asked for.
 

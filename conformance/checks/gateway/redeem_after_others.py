@@ -96,13 +96,14 @@ def token_under_a_new_key_redeems_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["merchant"], alone=True)
 def user_redeems_although_anothers_refresh_was_rejected(world: World) -> None:
-    """After the merchant has rejected one user's refresh token, another user still redeems there."""
+    """After the merchant has rejected one user's refresh token, another user of the agent still redeems."""
     rejected = isolated_user(world)
     other = rejected.beside()
     other.script(access_token_lifetime_s=LONG_LIFE_S)
-    grant, proxy_token = other.grant(), other.proxy_token()
+    agent = world.agents.new()
+    grant, proxy_token = other.grant(agent), other.proxy_token()
     world.backend.require_redeemed(grant, proxy_token)
-    needing_reauthorization(rejected, refresh="reject")
+    needing_reauthorization(rejected, agent, refresh="reject")
 
     answer = world.backend.redeem_after_backoff(grant, proxy_token)
 

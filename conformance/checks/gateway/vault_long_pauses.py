@@ -5,6 +5,7 @@ A gateway may ask this merchant for nothing during that time, so recovery is not
 
 from __future__ import annotations
 
+from gateproof.conformance.checks.gateway._openid_sign_in import spared_no_more
 from gateproof.conformance.faults.merchant_answers import LONG_PAUSES, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
@@ -21,12 +22,15 @@ FAULTS = ["faults"]
 def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
     """If the merchant asks for a pause of a minute, a redemption is answered in time, and without 410."""
     due = failure_oracle.soon_due(isolated_user(world))
-    failure_oracle.expire_under([(due, case)])
+    try:
+        failure_oracle.expire_under([(due, case)])
 
-    answer = failure_oracle.meets(due, case)
+        answer = failure_oracle.meets(due, case)
 
-    failure_oracle.no_false_rejection(due, answer, case.fault.does)
-    failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.no_false_rejection(due, answer, case.fault.does)
+        failure_oracle.nothing_expired(due, answer, case.fault.does)
+    finally:
+        spared_no_more(due.alone)
 
 
 @check("VAULT-10", needs=FAULTS, alone=True, cases=LONG_PAUSES)
@@ -38,11 +42,13 @@ def sign_in_does_not_wait_for_a_pause(world: World, case: MerchantFault) -> None
     attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=case.scripted())
     watch = Stopwatch(world.gateway.wire)
+    try:
+        visit = world.gateway.visit(attempt, wherever=True)
 
-    visit = world.gateway.visit(attempt, wherever=True)
-
-    took_s, code = watch.so_far_s(), visit.parameter("code")
-    failure_oracle.provisioning_met(alone, case)
+        took_s, code = watch.so_far_s(), visit.parameter("code")
+        failure_oracle.provisioning_met(alone, case)
+    finally:
+        spared_no_more(alone)
     expect.that(
         code is not None and took_s <= SIGN_IN_S + PAGE_S,
         f"sign-in while the merchant {case.fault.does}",

@@ -1,4 +1,4 @@
-"""What a new authorization mends: its own later refreshes, and the user's earlier access token."""
+"""After a new authorization, the merchant token is refreshed like any other."""
 
 from __future__ import annotations
 
@@ -46,29 +46,3 @@ def mended_token_is_refreshed_at_its_expiry(world: World, case: dict[str, Any]) 
         exchange=answer,
     )
     expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
-
-
-@check("VAULT-04", alone=True, cases=LOST)
-def new_authorization_mends_the_earlier_token_too(world: World, case: dict[str, Any]) -> None:
-    """After a 410 and a new authorization, the access token of before gets neither 410 nor 404.
-
-    It redeems, since the merchant token is cached by user and not by authorization; or the new authorization
-    has ended it, and it gets 401.
-    """
-    alone, agent = isolated_user(world), world.agents.new()
-    proxy_token, before, _ = needing_reauthorization(alone, agent, **case)
-    alone.script()
-    with rule_requires():
-        renewed = alone.grant(agent)
-    mended = world.backend.redeem_after_backoff(renewed, proxy_token, not_yet=(404, 410))
-    require.step_of("redemption after a new sign-in")(mended).status(200)
-
-    answer = world.backend.redeem_once_provisioned(before, proxy_token, not_yet=())
-
-    expect.that(
-        answer.status not in {404, 410},
-        "redemption with the access token from before the new authorization",
-        expected="200, or 401 if that token has ended",
-        got=answer.outcome(),
-        exchange=answer,
-    )

@@ -63,7 +63,7 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
         case "completion/complete":
             return [_completion(session, token)]
         case "logging/setLevel":
-            return [_tried(session, token, Ask(method=method, params={"level": "error"}, is_there=False))]
+            return [_tried(session, token, Ask(method=method, params={"level": "info"}, is_there=False))]
         case "resources/templates/list":
             return [_tried(session, token, Ask(method=method, is_there=False))]
         case _:

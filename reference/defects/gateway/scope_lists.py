@@ -16,24 +16,24 @@ def written(form: Callable[[Sequence[str]], str]) -> Callable[[TokenFacts, Token
 
 DEFECTS = (
     defect(
-        "scopes-joined-by-commas (CODE-01): The scopes of a token answer are joined by commas.",
+        "scopes-joined-by-commas (CODE-11): The scopes of a token answer are joined by commas.",
         token_answer=written(",".join),
     ),
     defect(
-        "scopes-joined-by-commas-and-blanks (CODE-01): The scopes of a token answer are joined by commas and "
+        "scopes-joined-by-commas-and-blanks (CODE-11): The scopes of a token answer are joined by commas and "
         "blanks.",
         token_answer=written(", ".join),
     ),
     defect(
-        "scopes-printed-as-a-list (CODE-01): The scope of a token answer is a list as a program prints it.",
+        "scopes-printed-as-a-list (CODE-11): The scope of a token answer is a list as a program prints it.",
         token_answer=written(lambda scopes: f"[{', '.join(scopes)}]"),
     ),
     defect(
-        "scopes-as-json-in-a-string (CODE-01): The scope of a token answer is a JSON array in a string.",
+        "scopes-as-json-in-a-string (CODE-11): The scope of a token answer is a JSON array in a string.",
         token_answer=written(json.dumps),
     ),
     defect(
-        "scope-is-a-constant (CODE-01): The scope of a token answer is the same word for everybody.",
+        "scope-is-a-constant (CODE-11): The scope of a token answer is the same word for everybody.",
         token_answer=written(lambda _scopes: "default"),
     ),
 )

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
-from gateproof.reference.deviations.leaks import REDEMPTION
-from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
 from gateproof.reference.gateway.records import VaultEntry
@@ -42,21 +38,6 @@ def _is_lost(old: VaultEntry, now: float) -> bool:
     return vault.step(old, now) == "reauthenticate"
 
 
-def noted_on_the_token() -> Any:
-    """That a user has to authorize again is noted on the access token with which it came to light."""
-    noted: dict[str, Answered] = {}
-
-    def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-        token = asked.headers.get("authorization", "")
-        if not asked.path.endswith(REDEMPTION):
-            return answered
-        if answered.status == 410:
-            noted[token] = answered
-        return noted.get(token, answered) if answered.status == 200 else answered
-
-    return meddling(change)
-
-
 DEFECTS = (
     defect(
         "rejected-refresh-token-kept (VAULT-04 ROBUST-04): When a user has authorized again, the refresh "
@@ -68,10 +49,5 @@ DEFECTS = (
         "refresh-token-not-updated (VAULT-04 ROBUST-04): When a user has authorized again, the new merchant "
         "token is kept, and its refresh token is not.",
         entry_after_provisioning=column_left_out,
-    ),
-    defect(
-        "reauthentication-noted-on-the-token (VAULT-04 ROBUST-04): An access token that once got a 410 gets "
-        "it again when the user has authorized again.",
-        around=noted_on_the_token(),
     ),
 )
