@@ -132,11 +132,11 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
 
 @check("AGENT-14")
 def normal_run_prints_no_credential(agents: Agents) -> None:
-    """The output and logs of a normal run contain neither the client secret nor a refresh token.
+    """The output of a normal run contains neither the client secret nor a refresh token.
 
     Whether a code or a verifier is printed is recorded.
     """
-    _unprinted(agents, LASTING, parts=("output", "log"))
+    _unprinted(agents, LASTING, parts=("output",))
     known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in PASSING}
     kinds = sorted({each.kind for each in printed_in([agents.normal().output()], known)})
     observe(printed=", ".join(kinds) or "neither code nor verifier")
@@ -150,13 +150,13 @@ def no_run_prints_a_token(survey: Survey) -> None:
 
 @check("AGENT-14", whole_run=True)
 def no_run_prints_a_credential(survey: Survey) -> None:
-    """The output and logs of all runs contain no client secret and no refresh token."""
-    _clean(survey, LASTING, parts=("output", "log"))
+    """The output of all runs, with or without faults, contains no client secret and no refresh token."""
+    _clean(survey, LASTING, parts=("output",))
 
 
 @check("AGENT-14", whole_run=True)
 def no_page_shows_a_credential(survey: Survey) -> None:
-    """The callback's answer, with its headers, contains no credential that gets tokens.
+    """The callback's page, or its redirect, contains no credential that gets tokens.
 
     The code is there in any case: it came with the redirect.
     """
@@ -165,7 +165,7 @@ def no_page_shows_a_credential(survey: Survey) -> None:
 
 @check("AGENT-18", whole_run=True)
 def no_browser_is_shown_the_access_token(survey: Survey) -> None:
-    """Neither an answer of the callback nor the environment of the browser contains an access token."""
+    """Neither a page of the callback nor the environment of the browser contains an access token."""
     _clean(survey, ("access_token",), parts=(PAGES, ENVIRONMENTS))
 
 
