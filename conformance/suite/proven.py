@@ -37,7 +37,7 @@ class Proven:
 
     `defects` also has those of `later`, which were tried by themselves since; `figures` are of the full proof
     alone. `combined` has a digest of each combination of variants that was tried, and `made_of` digests of
-    what the full proof was made of.
+    what the full proof was made of. `seed` chose what the full proof asked.
     """
 
     digest: str = ""
@@ -47,6 +47,7 @@ class Proven:
     later: frozenset[str] = frozenset()
     combined: frozenset[str] = frozenset()
     made_of: Mapping[str, Any] | None = None
+    seed: int = 0
 
     def seen(self) -> frozenset[str]:
         """All checks that failed on some defect, without their cases."""
@@ -97,6 +98,7 @@ def proven(role: str) -> Proven:
         later=frozenset(said["later"]),
         combined=frozenset(said.get("combined", ())),
         made_of=said.get("made_of"),
+        seed=said.get("seed", 0),
     )
 
 

@@ -36,7 +36,7 @@ VERIFIER_LENGTHS = range(43, 129)
 # Estimates for 32 and 16 random octets from few samples: in some positions, letters repeat by chance.
 VERIFIER_BITS, STATE_BITS = 240.0, 118.0
 # With this many samples it is not by chance that a position does not vary: a few bits too few are seen.
-MANY_SAMPLES = 12
+MANY_SAMPLES = 14
 _IN_FULL = {VERIFIER_BITS: 256, STATE_BITS: 128}
 # RFC 7636 section 4.1 has no others. The last one fills up base64url, which the specification names.
 _OF_VERIFIERS = frozenset(f"{string.ascii_letters}{string.digits}-._~=")

@@ -16,6 +16,7 @@ from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange
 
 _VARIABLE = re.compile(r"\{[^{}]*\}")
+_UNGUESSABLE = re.compile(r"[\w-]{16}", re.ASCII)
 _MOST = 5
 _Asked = tuple[str, dict[str, Any]]
 
@@ -51,7 +52,8 @@ def _linked(shown: Exchange) -> Iterator[_Asked]:
     for part in _entries(mcp.result_of(shown).get("content")):
         inner = part.get("resource")
         uri = inner.get("uri") if isinstance(inner, dict) else part.get("uri")
-        if isinstance(uri, str):
+        # Who was given an address that nobody can guess may pass it on.
+        if isinstance(uri, str) and not _UNGUESSABLE.search(uri):
             yield "resources/read", {"uri": uri}
 
 

@@ -14,12 +14,14 @@ from itertools import pairwise, takewhile
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
 # For an upper bound the size is rounded up further: nothing is known of alphabets in between. One with fewer
 # letters than the first would need more samples, since a letter often repeats by chance.
-_ROOMY_ALPHABETS = (8, 10, 16, 26, 32, 36, 52, 64, 85, 95, 128, 256)
+_ROOMY_ALPHABETS = (8, 10, 16, 26, 32, 36, 64, 85, 95, 128, 256)
 # Number of repetitions of a character in its position before this is no coincidence.
 _AGAIN = 4
 # Three values give two steps; equal steps are no coincidence.
 _TWO_STEPS = 3
 _HEXADECIMAL = "0123456789abcdef"
+_OF_BASE64 = frozenset(f"{string.ascii_letters}{string.digits}-_+/=")
+_BEYOND_BASE64 = 65
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
 
 
@@ -57,14 +59,16 @@ def most_bits(samples: Sequence[str]) -> float:
 def fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
     """True if no generator of values like these has so many bits, even if every position counts in full.
 
-    With twelve samples of any alphabet that is judged here, no position of a generator stays the same by
+    With fourteen samples of any alphabet that is judged here, no position of a generator stays the same by
     chance. A position that only some samples have counts like any other. One bit fewer is not seen: numbers
     of 256 bits have a 78th decimal digit, but seldom.
     """
     length = max(map(len, samples), default=0)
     columns = [{sample[place : place + 1] for sample in samples} for place in range(length)]
     varying = [column for column in columns if len(column) > 1]
-    letters = len(set().union(*varying) - {""})
+    seen = set().union(*varying) - {""}
+    # Of an alphabet of 70 letters 64 may be seen, but they are not those of base64.
+    letters = len(seen) if seen <= _OF_BASE64 else max(len(seen), _BEYOND_BASE64)
     if 1 < letters < _ROOMY_ALPHABETS[0] or letters > _ROOMY_ALPHABETS[-1]:
         return False
     size = next(each for each in (1, *_ROOMY_ALPHABETS) if each >= letters)

@@ -22,7 +22,6 @@ METHODS: Mapping[str, str] = {
     "prompts-list": "prompts/list",
     "prompts-get": "prompts/get",
     "completion-complete": "completion/complete",
-    "logging-set-level": "logging/setLevel",
 }
 NO_SUCH_METHOD = -32601
 # Invalid parameters, and a resource that there is not: both are about what was asked for.
@@ -62,8 +61,6 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
     match method:
         case "completion/complete":
             return [_completion(session, token)]
-        case "logging/setLevel":
-            return [_tried(session, token, Ask(method=method, params={"level": "info"}, is_there=False))]
         case "resources/templates/list":
             return [_tried(session, token, Ask(method=method, is_there=False))]
         case _:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping
+import ssl
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -90,12 +93,24 @@ def _common(role: str) -> str:
 
 
 def _libraries() -> list[str]:
-    try:
-        named = [entry.partition(";")[0] for entry in requires("gateproof") or () if "extra ==" not in entry]
-    except PackageNotFoundError:
-        return []
-    bare = {found[0] for entry in named if (found := _DISTRIBUTION.match(entry))}
-    return sorted(f"{name} {version(name)}" for name in bare)
+    """Python, OpenSSL, and all libraries that gateproof needs, directly or not."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    found, waiting = {"gateproof"}, ["gateproof"]
+    while waiting:
+        further = set(_required(waiting.pop())) - found
+        found |= further
+        waiting += further
+    return [python, ssl.OPENSSL_VERSION, *sorted(f"{name} {version(name)}" for name in found - {"gateproof"})]
+
+
+def _required(name: str) -> Iterator[str]:
+    for entry in requires(name) or ():
+        needed = _DISTRIBUTION.match(entry)
+        if needed is not None and "extra ==" not in entry:
+            with suppress(PackageNotFoundError):
+                # What only other systems need is not installed.
+                version(needed[0])
+                yield needed[0].lower()
 
 
 def _each(paths: Iterable[Path]) -> dict[str, str]:

@@ -158,6 +158,7 @@ class Proof:
             "role": self.role,
             "harness": __version__,
             "commit": harness().commit,
+            "seed": self.seed,
             "catalogue_digest": rules.load().digest(),
             "figures": self.figures(),
             "defects": {name: known[name] for name in carried}

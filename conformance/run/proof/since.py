@@ -10,7 +10,7 @@ from gateproof.conformance.checks import index
 from gateproof.conformance.run.proof import made_of
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.made_of import MadeOf
-from gateproof.conformance.run.proof.scope import Effort, Part, checks_for
+from gateproof.conformance.run.proof.scope import SMOKE, Effort, Part, checks_for
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.proven import Proven, proven
 from gateproof.reports.verdicts import many
@@ -39,6 +39,10 @@ def since_the_shipped(role: str, found: Sequence[Subject], effort: Effort, seed:
     shipped = proven(role)
     if shipped.made_of is None:
         raise ValueError(f"the shipped proof of {role}s does not say what it was made of: leave out --since")
+    if effort is Effort.EVERY_CASE or shipped.seed != seed:
+        raise ValueError(
+            f"the shipped proof has seed {shipped.seed} and not every case: leave out --since, or give it"
+        )
     before = MadeOf(**shipped.made_of)
     if before.common != made_of.made_of(role).common:
         everything = {each: Part(asked=checks_for(each, role, effort, seed)) for each in found}
@@ -56,7 +60,7 @@ def since_the_shipped(role: str, found: Sequence[Subject], effort: Effort, seed:
         why=f"{many(count, 'check')} changed; {len(found) - len(left)} of {len(found)} need no new trial",
         left=left,
         carried=tuple(each for each in found if each not in left),
-        seen=shipped.seen() & unchanged,
+        seen=_seen(found, shipped, before) & unchanged,
     )
 
 
@@ -75,16 +79,29 @@ def _part(
         return Part(asked=chosen)
     every = [check for checks in index(role).values() for check in checks]
     full = {case for check in every for case in check.ids()} if chosen is None else chosen
-    again = {case for case in full if _function(case) not in unchanged}
+    # Where a check was added, another one of its rule may be drawn than in the shipped proof.
+    rules = {check.rule for check in every if _name(check) not in unchanged}
+    again = {case for case in full if case.partition("/")[0] in rules}
     caught = _caught_still(subject, shipped, unchanged)
     if not caught:
         again |= {case for case in full if case.startswith(f"{subject.rules[0]}/")}
     if not again:
         return None
-    if any(check.whole_run and again.intersection(check.ids()) for check in every):
-        # A check of the whole run is about all that the others did.
+    # A check of the whole run is about all that others do: if it changed, all are asked. If others did, it is
+    # asked as well, after the basic checks.
+    whole = {case for check in every if check.whole_run for case in check.ids()}
+    if again & {case for case in whole if _function(case) not in unchanged}:
         return Part(asked=chosen)
+    basic = tuple(f"{rule}/" for rule in SMOKE[role])
+    again |= {case for case in full if case in whole or case.startswith(basic)}
     return Part(asked=frozenset(again), caught_before=caught)
+
+
+def _seen(found: Sequence[Subject], shipped: Proven, before: MadeOf) -> frozenset[str]:
+    """The checks that failed in the shipped proof on defects that are still there as they were."""
+    still = [each for each in found if each.kind == "defect" and _was_tried(each, shipped)]
+    kept = [each for each in still if made_of.is_as_before(each, before)]
+    return frozenset(_function(case) for each in kept for case in shipped.defects[each.name].checks)
 
 
 def _was_tried(subject: Subject, shipped: Proven) -> bool:

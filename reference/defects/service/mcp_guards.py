@@ -94,10 +94,6 @@ DEFECTS = (
         **open_to(nobody, "resources/subscribe"),
     ),
     mcp_defect(
-        "log-level-set-by-everybody (CHAL-10): Setting the level of the log needs no token.",
-        **open_to(anybody, "logging/setLevel"),
-    ),
-    mcp_defect(
         "tools-listed-for-expired-tokens (CHAL-10): For the list of tools, the expiry of the token is not "
         "looked at.",
         **open_to(has_expired, "tools/list", more=False),

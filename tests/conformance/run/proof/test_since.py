@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from gateproof.conformance.checks import index
 from gateproof.conformance.cli import main
 from gateproof.conformance.run.proof import made_of
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
 from gateproof.conformance.run.proof.proof import Outcome, Proof
 from gateproof.conformance.run.proof.runs import Trial
-from gateproof.conformance.run.proof.scope import Effort, checks_for
+from gateproof.conformance.run.proof.scope import SMOKE, Effort, checks_for
 from gateproof.conformance.run.proof.since import Since, short_name, since_the_shipped
 from gateproof.conformance.suite import proven
 
@@ -23,6 +24,16 @@ from gateproof.conformance.suite import proven
 EXP, KID = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 VARIANTS = subjects("gateway", ["redirects-by-303", "codes-of-128-bits"])
 PAIR = combinations(VARIANTS, 1, 7)
+
+
+# Asked whenever something is: the basic checks, and the checks of the whole run.
+BESIDE = frozenset(
+    case
+    for checks in index("gateway").values()
+    for check in checks
+    for case in check.ids()
+    if check.whole_run or check.rule in SMOKE["gateway"]
+)
 
 
 def caught_by(subject: Subject) -> str:
@@ -38,6 +49,7 @@ def shipped(changed: str = "", **other: Any) -> dict[str, Any]:
         of[group] = {name: "0" if name == changed else digest for name, digest in of[group].items()}
     return {
         "figures": {"checks": 1},
+        "seed": 1,
         "defects": {
             each.name: {
                 "what": each.what,
@@ -90,7 +102,7 @@ def test_a_changed_module_of_checks_is_asked_and_nothing_else(ships: Any) -> Non
     for each in (EXP, *VARIANTS):
         asked = left[each].asked if each in left else frozenset()
         assert asked is not None
-        assert {case.partition("-")[0] for case in asked} <= {"KEYS"}
+        assert {"KEYS"} <= {case.partition("-")[0] for case in asked - BESIDE} <= {"KEYS"} or not asked
         assert each is not EXP or each not in left or left[each].caught_before
     assert VARIANTS[0] in left
     # Its own rule stands in that module, so it has to be caught again.
@@ -104,7 +116,14 @@ def test_a_module_that_checks_share_changes_those_that_import_it(ships: Any) -> 
     asked = since(VARIANTS[0]).left[VARIANTS[0]].asked
 
     assert asked
-    assert {case.partition("-")[0] for case in asked} < {"CLAIM", "REDEEM", "CODE", "VAULT", "KEYS", "PROXY"}
+    assert {case.partition("-")[0] for case in asked - BESIDE} <= {
+        "CLAIM",
+        "REDEEM",
+        "CODE",
+        "VAULT",
+        "KEYS",
+        "PROXY",
+    }
 
 
 def test_a_subject_whose_file_changed_is_tried_whole(ships: Any) -> None:
@@ -135,6 +154,28 @@ def test_what_the_full_proof_did_not_try_is_tried_whole(ships: Any) -> None:
     )
 
     assert list(since(EXP, KID, VARIANTS[0], *PAIR).left) == [EXP, KID, *PAIR]
+
+
+def test_checks_of_the_whole_run_are_asked_of_whoever_is_asked_something(ships: Any) -> None:
+    ships(shipped("conformance/checks/gateway/keys.py"))
+
+    asked = since(VARIANTS[0]).left[VARIANTS[0]].asked
+
+    assert asked is not None
+    assert asked >= BESIDE
+
+
+def test_check_counts_as_seen_on_what_is_there_as_it_was(ships: Any) -> None:
+    ships(shipped())
+
+    assert since(EXP).seen == {caught_by(EXP).partition("[")[0]}
+
+
+def test_another_seed_is_no_proof_of_the_same(ships: Any) -> None:
+    ships({**shipped(), "seed": 2})
+
+    with pytest.raises(ValueError, match="has seed 2"):
+        since(EXP)
 
 
 def test_everything_is_tried_where_what_all_depend_on_changed(ships: Any) -> None:
