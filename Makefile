@@ -72,7 +72,7 @@ odd-targets: ## every rule on targets that are reached oddly, dead, or work half
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
-		tests/conformance/run/test_reference_world.py \
+		tests/conformance/run/gateway/test_dead_targets.py tests/conformance/run/test_reference_world.py \
 		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
 
 attack: ## hostile parties, tampered reports, signals at random moments

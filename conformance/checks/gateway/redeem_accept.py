@@ -69,6 +69,7 @@ def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: str) ->
 @check("REDEEM-17", needs=["merchant"], alone=True)
 def reauthentication_is_json_whatever_media_type_is_asked_for(world: World) -> None:
     """So has the answer to a redemption for which the user has to authorize again."""
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
     for form in ACCEPTS.values():
         gateway = in_form(world, form).gateway

@@ -13,7 +13,11 @@ CODE = "reauthentication_required"
 
 @check("VAULT-02", alone=True)
 def no_refresh_token_answers_410_whatever_media_type_is_asked_for(world: World) -> None:
-    """The 410 has its code also for a backend that accepts anything, or says nothing about it."""
+    """The 410 has its code also for a backend that accepts anything, or says nothing about it.
+
+    Another user, whose merchant token has not expired, redeems.
+    """
+    world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
     for form in ACCEPTS.values():
         gateway = in_form(world, form).gateway

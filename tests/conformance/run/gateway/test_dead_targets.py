@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -52,6 +53,12 @@ ACTIONS = (
     *("revoke_proxy_client", "approve_agent", "withhold_redemption_scope", "advance_clock", "rotate_keys"),
     *("logs", "resource_metadata"),
 )
+# The others are much like these; `make odd-targets` asks them all.
+SOME = (
+    *("200", "404", "302 to the agent", "400 invalid_grant", "401 invalid_client", "HTML", "echo"),
+    *("410 reauthentication_required", "500 server_error", "empty JSON"),
+)
+ASKED = DEAD if "GATEPROOF_WHOLE" in os.environ else SOME
 AN_OBJECT = {
     "DISC-01/answers_200_with_a_json_object",
     "DISC-01/answers_for_every_resource_of_a_project",
@@ -116,7 +123,7 @@ def run(folder: Path, url: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads((folder / "gateproof-report" / "report.json").read_text())
 
 
-@pytest.mark.parametrize("case", DEAD)
+@pytest.mark.parametrize("case", ASKED)
 def test_no_check_passes_on_a_target_that_always_says_the_same(
     dead: Callable[[Say], dict[str, Any]], case: str
 ) -> None:
