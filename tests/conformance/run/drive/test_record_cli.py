@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from gateproof.reports.chain import START, encode, link
 from gateproof.reports.signing import public_pem
 
-SOME = ("--only", "DISC-*", "--only", "CLAIM-0[1-4]", "--seed", "3")
+SOME = ("--only", "DISC-0[1-3]", "--only", "CLAIM-0[12]", "--seed", "3")
 
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

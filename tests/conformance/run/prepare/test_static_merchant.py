@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-SOME = ("--only", "REG-0*", "--only", "AUTHZ-0[129]", "--only", "CLAIM-0*", "--only", "REDEEM-0*")
+SOME = ("--only", "REG-01", "--only", "AUTHZ-0[29]", "--only", "CLAIM-0[1-4]", "--only", "REDEEM-0[1-5]")
 
 
 def test_static_gateway_is_conformant_with_the_merchant_it_was_told_of(by_hand: Any) -> None:

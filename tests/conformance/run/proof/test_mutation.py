@@ -99,13 +99,15 @@ def test_every_judged_survivor_is_a_mutant_of_today(role: str) -> None:
 @pytest.mark.needs("mutants")
 def test_mutant_is_caught_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = "reference/agent/policy/exchange.py"
+    made = mutants("agent")
     noticed = next(
         each
-        for each in mutants("agent")
+        for each in made
         if each.file == exchange
         and each.operator == "dropped_element"
         and '"code_verifier"' in each.change[0]
     )
+    monkeypatch.setattr("gateproof.conformance.run.proof.mutation.mutants.mutants", lambda _: made)
     monkeypatch.setattr("gateproof.conformance.run.proof.mutation.mutants.drawn", lambda *_: [noticed])
 
     assert main(["prove", "agent", "--mutants", "--out", str(tmp_path / "out"), "--no-color"]) == 0
