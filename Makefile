@@ -10,6 +10,8 @@ WORKERS ?= $$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
 BENCH ?= cold_start
 AGENTS := tests/interop/mcp_agents
 PY := .venv/bin/python
+# Hundreds of processes are started: without compiled files each of them would compile every module again.
+export PYTHONDONTWRITEBYTECODE :=
 TYPED := gateproof benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 
 # Workers for each processor; trials mostly wait, those of services nearly all the time.
-_A_PROCESSOR = {"gateway": 8, "service": 12, "agent": 8}
+_A_PROCESSOR = {"gateway": 12, "service": 20, "agent": 8}
 # Memory of a worker with its processes, and the share of free memory that may be used.
 _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64

@@ -131,19 +131,22 @@ def asks_for(need: str, subjects: Iterable[Subject], role: str, effort: Effort, 
 def longest_first(subjects: Sequence[Subject], role: str, effort: Effort, seed: int) -> list[Subject]:
     """The subjects, with those first that took longest in the shipped proof.
 
-    A long trial that starts last would delay the whole proof. Among the fast and the new subjects, those with
-    races come first, then those with faults, because these trials wait most.
+    A long trial that starts last would delay the whole proof. How long a subject takes that is not in the
+    shipped proof is estimated by the checks that caught defects there. Among the fast and the new subjects,
+    those with races come first, then those with faults, because these trials wait most.
     """
     waited_for = [
         {case for check in checks for case in check.ids()} for checks in (races(role), _with_faults(role))
     ]
 
     known = proven(role).defects
+    alone_s = {caught.checks[0]: caught.took_s for caught in known.values() if caught.checks}
 
     def place(subject: Subject) -> tuple[float, int]:
         chosen = checks_for(subject, role, effort, seed)
         found = (number for number, cases in enumerate(waited_for) if chosen is None or cases & chosen)
-        took_s = known[subject.name].took_s if subject.name in known else 0.0
+        expected_s = max((alone_s.get(check_id, 0.0) for check_id in chosen or ()), default=0.0)
+        took_s = known[subject.name].took_s if subject.name in known else expected_s
         # Differences of a few seconds are not significant.
         return -(took_s // _LONG_S), next(found, len(waited_for))
 

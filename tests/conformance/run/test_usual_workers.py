@@ -22,7 +22,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("role", "number"), [("gateway", 32), ("agent", 32), ("service", 48)])
+@pytest.mark.parametrize(("role", "number"), [("gateway", 48), ("agent", 32), ("service", 64)])
 def test_waiting_trials_share_processors(machine: Path, role: str, number: int) -> None:
     assert workers.workers_of_a_proof(role) == number
 
@@ -31,12 +31,12 @@ def test_container_without_limits_changes_nothing(machine: Path) -> None:
     (machine / "cpu.max").write_text("max 100000\n")
     (machine / "memory.max").write_text("max\n")
     (machine / "memory.current").write_text("1000\n")
-    assert workers.workers_of_a_proof("gateway") == 32
+    assert workers.workers_of_a_proof("gateway") == 48
 
 
 def test_container_has_the_last_word(machine: Path) -> None:
     (machine / "cpu.max").write_text("150000 100000\n")
-    assert workers.workers_of_a_proof("gateway") == 12
+    assert workers.workers_of_a_proof("gateway") == 18
     (machine / "memory.max").write_text(f"{2 * 2**30}\n")
     (machine / "memory.current").write_text(f"{2**30}\n")
     assert workers.workers_of_a_proof("gateway") == 2
