@@ -182,6 +182,8 @@ def run(*command: str | Path, on_line: Callable[[str], None] | None = None) -> N
 
 def make_empty(venv: Path) -> None:
     """Creates an empty environment; deletes an existing one, but no other folder."""
+    if venv.is_symlink():
+        raise InstallError(f"{venv} is a link and out of date; delete it, or update what it leads to")
     if venv.exists():
         if not (venv / "pyvenv.cfg").exists() and not (venv / STAMP).exists() and any(venv.iterdir()):
             raise InstallError(f"{venv} exists and is not a virtual environment; move it away")

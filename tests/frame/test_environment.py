@@ -169,6 +169,18 @@ def test_a_folder_that_is_no_environment_is_left_alone(machine: Machine, venv: P
     assert (venv / "thesis.txt").exists()
 
 
+def test_a_link_to_another_environment_is_left_alone(machine: Machine, venv: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    venv.parent.mkdir(parents=True, exist_ok=True)
+    venv.symlink_to(elsewhere)
+
+    with pytest.raises(environment.InstallError, match="is a link"):
+        environment.ensure(venv, "run", None)
+
+    assert elsewhere.exists()
+
+
 def test_the_interpreter_is_found_by_running_it_and_not_by_its_name(tmp_path: Path) -> None:
     # A version manager's shim: there, executable, and of no use.
     for name in ("python3", "python3.13"):
