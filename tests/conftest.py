@@ -30,6 +30,14 @@ settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parents[1]
 BROWSER = ROOT / "tests" / "browser"
+# Modules with tests that take more than half a minute. Each worker begins with its share of them.
+LONG = (
+    *("test_agent_proof", "test_dead_services", "test_dead_targets", "test_differential"),
+    *("test_half_services", "test_half_targets", "test_hostile_texts", "test_mutation"),
+    *("test_network_faults", "test_odd_agents", "test_odd_targets", "test_partial_control"),
+    *("test_reference_world", "test_service_limits", "test_service_proof", "test_service_targets"),
+    "test_small_services",
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,6 +124,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if item.nodeid not in before]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.nodeid in before]
+    items[:] = _long_ones_spread(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def _long_ones_spread(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """The tests in an order in which each worker's share, which is one part of it, begins with long ones."""
+    long = [item for item in items if item.path.stem in LONG]
+    short = [item for item in items if item.path.stem not in LONG]
+    size = -(-len(items) // workers)
+    spread: list[pytest.Item] = []
+    for worker in range(workers):
+        own = long[worker::workers]
+        place = max(0, size - len(own))
+        spread += [*own, *short[:place]]
+        short = short[place:]
+    return [*spread, *short]
 
 
 def _asked_for(config: pytest.Config) -> list[Path]:

@@ -106,6 +106,7 @@ def test_what_was_skipped_is_run_once_the_extra_is_there(
 
     install(tmp_path, ".venv-fastapi")
     assert "2 passed" in run("--skipped-before", *workers)
+    assert "3 passed" in run(*workers)
     nothing = run("--skipped-before", *workers)
     assert nothing.startswith("0: ")
     assert "passed" not in nothing

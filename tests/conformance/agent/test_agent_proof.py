@@ -24,7 +24,7 @@ from gateproof.reports.verdicts import RunResult
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-m", "gateproof", "prove", "agent", "--workers", "1", "--no-color"]
 # A walk through a run, and what agents in other languages stumble over.
-WALK = ("AGENT-0[12368]", "AGENT-11")
+WALK = ("AGENT-0[1236]", "AGENT-11")
 
 
 def judged(
@@ -77,7 +77,7 @@ def test_defect_is_named_for_what_it_is(
 @pytest.mark.parametrize(
     ("name", "asked"),
     # The others, and the other rules, are the proof's: these two look least like the reference.
-    [("over-mcp", ("AGENT-01", "AGENT-09")), ("address-printed", ("AGENT-01",))],
+    [("over-mcp", ("AGENT-09",)), ("address-printed", ("AGENT-03",))],
 )
 def test_legal_choice_is_left_alone(
     name: str, asked: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

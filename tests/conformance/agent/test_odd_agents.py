@@ -148,7 +148,7 @@ def test_nothing_passes(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(launch, "_GRACE_S", 0.5)
     limit_s = 1.5 if name.startswith("hangs") else 30
     # What a flood costs is the same for every rule.
-    only = ("AGENT-0[1-6]", "AGENT-1[24]") if name.startswith("floods") else ()
+    only = ("AGENT-01", "AGENT-03", "AGENT-12") if name.startswith("floods") else ()
     result = judged(target(tmp_path, NOTHING[name], timeout_s=limit_s), tmp_path, *only)
 
     verdicts = {rule.id: rule.verdict.value for rule in result.rules}
