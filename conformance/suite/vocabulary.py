@@ -45,6 +45,7 @@ NEEDS: Final = MappingProxyType(
         "proxy-client:revoked": "a Proxy client that is already revoked",
         "proxy-clients:2": "two Proxy clients of one Project",
         "resources:2": "two Resources",
+        "restart": "an instance of the target that may be killed and started again",
         "sign-in:browser": "sign-in by forms or chromium",
         "sign-in:decline": "a way to sign in that can also decline",
         "two-holding-projects": "two Projects that hold new agents as Pending",

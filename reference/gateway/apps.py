@@ -24,6 +24,7 @@ from gateproof.reference.gateway.handlers.token import token
 from gateproof.reference.gateway.logbook import Logbook, RequestLog
 from gateproof.reference.gateway.merchants import Connect, connect
 from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.state_file import StateFile
 from gateproof.reference.ids import Ids, RandomIds
 from gateproof.reference.web import json_answer
 
@@ -46,16 +47,20 @@ def create_apps(
     ids: Ids | None = None,
     connecting: Connect = connect,
     echo_log: bool = False,
+    state: StateFile | None = None,
 ) -> Apps:
-    """An empty gateway. With other policies it has a defect, or is a variant."""
+    """A gateway with the data of its state file, if any. Other policies make it a defect or a variant."""
+    policies, clock, ids = policies or Policies(), clock or Clock(), ids or RandomIds()
+    before = None if state is None else state.load(clock)
     gateway = build(
         base_url=base_url,
         core_url=core_url,
-        policies=policies or Policies(),
-        clock=clock or Clock(),
-        ids=ids or RandomIds(),
+        policies=policies,
+        clock=clock,
+        ids=ids,
         log=Logbook(echo=echo_log),
         connecting=connecting,
+        store=None if before is None else policies.left_after_a_restart(before, ids),
     )
     base, core = base_routes(gateway), core_routes(gateway)
     shared = same_origin(base_url, core_url)

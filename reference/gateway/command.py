@@ -6,11 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateproof.reference.gateway.apps import Apps, control_app, create_apps, same_origin
 from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.state_file import StateFile, saving
 from gateproof.reference.serving import NotServed, Origin, loopback_url, run, server_tls
 
 TOKEN_VARIABLE = "GATEPROOF_CONTROL_TOKEN"  # noqa: S105 - the name of a variable, not what is in it
@@ -45,11 +48,13 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
     control_url = loopback_url(given.control_url) if given.control_url else None
     if control_url and any(same_origin(control_url, url) for url in (base_url, core_url)):
         raise NotServed("the control needs its own origin")
+    state = StateFile(given.state_file) if given.state_file else None
     apps = create_apps(
         base_url=base_url,
         core_url=core_url,
         policies=policies,
         echo_log=True,
+        state=state,
     )
     origins = [Origin(app=apps.base, url=base_url)]
     if not same_origin(base_url, core_url):
@@ -58,6 +63,9 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
         token = os.environ.get(TOKEN_VARIABLE) or None
         control = control_app(apps.gateway, path=urlsplit(control_url).path, token=token)
         origins.append(Origin(app=control, url=control_url))
+    if state is not None:
+        save = partial(state.save, apps.gateway.store, apps.gateway.clock)
+        origins = [replace(origin, app=saving(origin.app, save)) for origin in origins]
     if given.console_url:
         origins.append(_console(apps, loopback_url(given.console_url), [origin.url for origin in origins]))
     return apps, origins
@@ -92,5 +100,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--tls-cert", type=Path, help="certificate chain for https addresses")
     parser.add_argument("--tls-key", type=Path, help="its private key")
+    parser.add_argument(
+        "--state-file",
+        type=Path,
+        help="keep all data there, so that the gateway may be killed and started again",
+    )
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     return parser

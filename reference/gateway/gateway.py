@@ -47,9 +47,11 @@ def build(
     ids: Ids,
     log: Logbook,
     connecting: Connect = connect,
+    store: Store | None = None,
 ) -> Gateway:
-    """Builds an empty gateway."""
-    store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
+    """Builds a gateway, which is empty unless it gets the data of an earlier process."""
+    if store is None:
+        store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
     merchants = Merchants(connecting, limits=policies.merchant_limits, note=log.write)
     made_by: MakesVault = policies.vault_at_work or Vault
     vault = made_by(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)

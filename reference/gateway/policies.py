@@ -248,5 +248,8 @@ class Policies:
     # The second argument is the gateway with these policies.
     around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _gateway: app
 
+    # What of the data in the state file is there after a restart: all of it.
+    left_after_a_restart: Callable[[Store, Ids], Store] = lambda store, _ids: store
+
     # The log
     logged_path: Callable[[str, str], str] = lambda path, query: path  # noqa: ARG005 - the query is left out

@@ -63,6 +63,9 @@ class Expiring(Generic[Value]):
         if (value := self.take(key)) is not None:
             self.add(key, value, now)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
     def values(self) -> Iterator[Value]:
         """The rows, the oldest first."""
         return (value for _, value in self._rows.values())

@@ -25,7 +25,6 @@ _.readinto
 
 # Fields of dataclasses that are read by name, or all at once.
 _.memory_mb
-_.restart
 _.fixed
 _.became_tested
 _.tls_key_digest

@@ -184,6 +184,10 @@ class Received:
                 self.meet_client(client.id, client.secret.reveal())
         self._meet_minted()
 
+    def meet_target(self, target: GatewayTarget) -> None:
+        """Answers of this instance of the target are searched, too."""
+        self._origins |= {origin(target.base_url), origin(target.core_url)}
+
     def begin(self, check: str) -> None:
         self._check = check
         self._asked = _Asked()

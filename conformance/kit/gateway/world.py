@@ -13,6 +13,7 @@ from gateproof.conformance.kit.gateway.backend import Backend
 from gateproof.conformance.kit.gateway.clock import Clock
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.instance import Instance
 from gateproof.conformance.kit.gateway.keys import Keys, discovery_document
 from gateproof.conformance.kit.gateway.projects import Projects
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
@@ -48,6 +49,8 @@ class World:
     clock: Clock
     capabilities: frozenset[str]
     worker_state: WorkerState
+    # An instance of the target that nobody else uses, so that it may be killed.
+    instance: Callable[[], Instance[World]]
     code_lifetime_s: float | None = None
 
     @property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from gateproof import __version__
 from gateproof.conformance.kit.authority import Authority
@@ -111,6 +112,28 @@ def embedded_gateway(
         limits=Limits(),
         projects=(),
     )
+
+
+def with_a_state_file(target: GatewayTarget, state_file: Path, stack: ExitStack) -> GatewayTarget:
+    """The embedded gateway on other ports, with its data in a file: it may be killed and started again."""
+    assert target.launch is not None  # noqa: S101 - the embedded gateway is always launched
+    assert target.control is not None  # noqa: S101 - and has a control
+    before = (target.base_url, target.core_url, target.control.url or "")
+    now = {url: _on_another_port(url, stack) for url in before}
+    command = (*(now.get(part, part) for part in target.launch.command), "--state-file", str(state_file))
+    base_url, core_url, control_url = now.values()
+    return replace(
+        target,
+        base_url=base_url,
+        core_url=core_url,
+        launch=replace(target.launch, command=command, ready_url=control_url),
+        control=replace(target.control, url=control_url),
+    )
+
+
+def _on_another_port(url: str, stack: ExitStack) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{parts.hostname}:{kept_port(stack)}").geturl()
 
 
 def embedded_service(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gateproof.conformance.faults.intercept.interceptor import Trust
@@ -22,6 +23,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.bench import SendingBench
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.gateway.browsing import KeptBrowser, visit_of
+from gateproof.conformance.run.gateway.own_instance import OwnInstance
 from gateproof.conformance.run.gateway.recording_control import RecordingControl
 from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.run.prepare.capabilities import makes_projects
@@ -51,18 +53,20 @@ class GatewayBench(SendingBench):
 
     context: GatewayContext
 
-    def __init__(self, context: GatewayContext) -> None:
+    def __init__(self, context: GatewayContext, *, beside: GatewayBench | None = None) -> None:
+        """A bench for a target; `beside` another one whose checks also use an instance of their own.
+
+        What happens at that instance is recorded, and searched for secrets, with all other requests of the
+        check.
+        """
         super().__init__()
         self.context = context
+        self._beside = beside
+        self._instance: OwnInstance | None = None
         target, merchant = context.target, context.merchant
         self.album = Screenshots()
         self._admin = merchant.admin() if merchant is not None else None
-        self.received = Received(
-            target,
-            self._admin,
-            minted_before=context.minted_before,
-            most=MOST if context.campaign is None else MOST_IN_A_CAMPAIGN,
-        )
+        self.received = self._received()
         self._wire = Wire(
             (
                 replace(target_place(target), pace=context.pace),
@@ -131,7 +135,13 @@ class GatewayBench(SendingBench):
         self.gateway, self.world = self._fresh()
         return self.world
 
+    def hang_up(self) -> None:
+        """The target was started again: nothing is sent on a connection to the process before."""
+        self._wire.hang_up()
+
     def close(self) -> None:
+        if self._instance is not None:
+            self._instance.close()
         self.clean_up()
         if isinstance(self._sign_in, ClosableSignIn):
             self._sign_in.close()
@@ -158,7 +168,19 @@ class GatewayBench(SendingBench):
     def survey(self) -> Survey:
         return self.received.survey()
 
+    @property
+    def keyring(self) -> Keyring:
+        """The secrets and names of the check that is running."""
+        return self._keyring
+
+    def note(self, exchange: Exchange) -> None:
+        """Records what the check sent and received elsewhere."""
+        self._record(exchange)
+
     def _record(self, exchange: Exchange) -> None:
+        if self._beside is not None:
+            self._beside.note(exchange)
+            return
         super()._record(exchange)
         self.received.note(exchange)
         self._standing.misplaced.note(exchange)
@@ -203,7 +225,27 @@ class GatewayBench(SendingBench):
             )
         return StaticProjects(context.target.projects, self._control)
 
+    def _received(self) -> Received:
+        context = self.context
+        if self._beside is not None:
+            self._beside.received.meet_target(context.target)
+            return self._beside.received
+        return Received(
+            context.target,
+            self._admin,
+            minted_before=context.minted_before,
+            most=MOST if context.campaign is None else MOST_IN_A_CAMPAIGN,
+        )
+
+    def _own_instance(self) -> OwnInstance:
+        """The instance that this worker may kill, started when a check first needs it."""
+        if self._instance is None:
+            self._instance = OwnInstance(self.context, partial(GatewayBench, beside=self))
+        return self._instance
+
     def _fresh_keyring(self) -> Keyring:
+        if self._beside is not None:
+            return self._beside.keyring
         target = self.context.target
         secrets = [user.password for user in self.context.users]
         secrets += [client.secret for project in target.projects for client in project.proxy_clients]
@@ -237,6 +279,7 @@ class GatewayBench(SendingBench):
             clock=self._clock,
             capabilities=context.capabilities,
             worker_state=self._standing,
+            instance=self._own_instance,
             code_lifetime_s=context.target.limits.code_lifetime_s,
         )
         return gateway, world

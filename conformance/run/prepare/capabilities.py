@@ -37,6 +37,14 @@ class Offer:
         return all(self.may(action) for action in MAKING)
 
     @property
+    def may_be_killed(self) -> bool:
+        """True if an instance of its own can be started, killed and started again, and keeps its data."""
+        launch = self.target.launch
+        if launch is None or not self.controlled:
+            return False
+        return self.target.file is None or (launch.restart and self.target.may_run_twice)
+
+    @property
     def usable(self) -> list[Project]:
         """Projects of the target file that checks can use."""
         return [
@@ -85,6 +93,10 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
             or sum(bool(each.resources) and each.agent_policy == "hold" for each in offer.target.projects) > 1
         ),
         'offer [control] with set_agent_policy, or list two Projects with agent_policy = "hold"',
+    ),
+    "restart": (
+        lambda offer: offer.may_be_killed,
+        "set restart = true under [launch], write the addresses with {port}, and offer [control]",
     ),
     # Needs that depend on the run's options only: see RunOptions.
     "examples": (lambda _: True, "give --examples a number above 0"),

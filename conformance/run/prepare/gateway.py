@@ -171,15 +171,7 @@ def started(
     for attempt in range(_LAUNCH_TRIES):
         try:
             if target.launch is not None:
-                urls = (target.base_url, target.core_url, target.control.url if target.control else None)
-                running = launched(
-                    target.launch,
-                    folder / "target.log",
-                    stack,
-                    ca_file=_trusted_by_target(target, authority),
-                    urls=[url for url in urls if url is not None],
-                    ready=any_answers([url for url in (urls[2], some_discovery(target)) if url is not None]),
-                )
+                running = launch_gateway(target, folder / "target.log", authority.ca_file, stack)
             break
         except LaunchFailed as failure:
             # Another program took a port after it was found to be free: try other ports.
@@ -188,6 +180,32 @@ def started(
                 raise CannotRun(_said(failure, target, users)) from failure
             target = _own(given, authority, folder, stack)
     return Started(target=target, merchant=merchant, running=running, users=users)
+
+
+def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stack: ExitStack) -> Running:
+    """Starts a gateway and waits until its control or a discovery document answers; raises LaunchFailed."""
+    if target.launch is None:
+        raise CannotRun("the target file has no [launch]")
+    files = target.merchant.files if target.merchant is not None else None
+    control = target.control.url if target.control is not None else None
+    return launched(
+        target.launch,
+        output_file,
+        stack,
+        ca_file=files.ca_file if files is not None else ca_file,
+        urls=_urls(target),
+        ready=any_answers([url for url in (control, some_discovery(target)) if url is not None]),
+    )
+
+
+def addresses_of(target: GatewayTarget) -> list[tuple[str, int]]:
+    """The hosts and ports on which a launched gateway listens."""
+    return sorted({_address(url) for url in _urls(target)})
+
+
+def _urls(target: GatewayTarget) -> list[str]:
+    control = target.control.url if target.control is not None else None
+    return [url for url in (target.base_url, target.core_url, control) if url is not None]
 
 
 def _own(
@@ -269,11 +287,6 @@ def target_place(target: GatewayTarget) -> Place:
         client_cert=(str(cert[0]), str(cert[1])) if cert else None,
         headers=dict(target.reach.headers),
     )
-
-
-def _trusted_by_target(target: GatewayTarget, authority: Authority) -> Path:
-    files = target.merchant.files if target.merchant is not None else None
-    return files.ca_file if files is not None else authority.ca_file
 
 
 def _describe(target: GatewayTarget) -> Described | None:

@@ -1,0 +1,19 @@
+"""An instance of the target that one worker has for itself, and may kill."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+World_co = TypeVar("World_co", covariant=True)
+
+
+class Instance(Protocol[World_co]):
+    """Started beside the target of the run, with the same command, on other ports."""
+
+    def world(self) -> World_co:
+        """The world around the instance, for the check that is running."""
+        ...
+
+    def kill_and_start(self) -> str:
+        """Kills all its processes and starts it again; returns why it did not start, or an empty text."""
+        ...
