@@ -6,7 +6,7 @@ import json
 import random
 import subprocess
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -77,8 +77,8 @@ class Judged:
         return (self.file, self.function, self.change) == (mutant.file, mutant.function, mutant.change)
 
 
-def mutants(role: str, checkout: Path = CHECKOUT) -> list[Mutant]:
-    """All mutants of a role, in the order of their files; raises NoMutants."""
+def mutants(role: str, checkout: Path = CHECKOUT, *, only: Collection[str] | None = None) -> list[Mutant]:
+    """All mutants of a role, or those of some files, in the order of their files; raises NoMutants."""
     python = checkout / ".venv-mutants" / "bin" / "python"
     if not python.exists():
         raise NoMutants("mutants need an environment of their own: make prove ARGS='… --mutants' installs it")
@@ -91,6 +91,8 @@ def mutants(role: str, checkout: Path = CHECKOUT) -> list[Mutant]:
         }
         - _LEFT_OUT
     )
+    if only is not None:
+        files = [file for file in files if file in only]
     done = subprocess.run(
         [python, ENGINE, checkout, *files], capture_output=True, text=True, timeout=_LIMIT_S, check=False
     )

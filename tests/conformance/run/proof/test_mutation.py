@@ -90,22 +90,18 @@ def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
 @pytest.mark.needs("mutants")
 @pytest.mark.parametrize("role", ["gateway", "service", "agent"])
 def test_every_judged_survivor_is_a_mutant_of_today(role: str) -> None:
-    found = mutants(role)
+    entries = judged(role)
 
-    assert len({(each.file, each.line, each.operator) for each in found}) > 100
-    assert not stale(judged(role), found)
+    assert not stale(entries, mutants(role, only={entry.file for entry in entries}))
 
 
 @pytest.mark.needs("mutants")
 def test_mutant_is_caught_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     exchange = "reference/agent/policy/exchange.py"
-    made = mutants("agent")
+    made = mutants("agent", only={exchange})
+    assert len({(each.file, each.line, each.operator) for each in made}) > 10
     noticed = next(
-        each
-        for each in made
-        if each.file == exchange
-        and each.operator == "dropped_element"
-        and '"code_verifier"' in each.change[0]
+        each for each in made if each.operator == "dropped_element" and '"code_verifier"' in each.change[0]
     )
     monkeypatch.setattr("gateproof.conformance.run.proof.mutation.mutants.mutants", lambda _: made)
     monkeypatch.setattr("gateproof.conformance.run.proof.mutation.mutants.drawn", lambda *_: [noticed])
