@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.file import own_copy
 from gateproof.conformance.targets.launch import LaunchFailed, Running, launch
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Launch, ServiceTarget
-from gateproof.conformance.targets.readiness import any_answers
+from gateproof.conformance.targets.readiness import accepts_connections, any_answers
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import RateLimited, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
@@ -41,6 +42,7 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant import users as merchant_users
 
 _LAUNCH_TRIES = 3
+_POLL_S = 0.02
 # Names of environment variables with secrets, which a launched target may print.
 _SECRET_NAME = re.compile(r"PASS(WORD|WD|PHRASE)|SECRET|TOKEN|CREDENTIAL|_KEY$|_PW$", re.IGNORECASE)
 _IN_AN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
@@ -183,12 +185,15 @@ def started(
 
 
 def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stack: ExitStack) -> Running:
-    """Starts a gateway and waits until its control or a discovery document answers; raises LaunchFailed."""
+    """Starts a gateway and waits until its control or a discovery document answers; raises LaunchFailed.
+
+    Its other addresses get some time as well: a gateway opens them one after the other.
+    """
     if target.launch is None:
         raise CannotRun("the target file has no [launch]")
     files = target.merchant.files if target.merchant is not None else None
     control = target.control.url if target.control is not None else None
-    return launched(
+    running = launched(
         target.launch,
         output_file,
         stack,
@@ -196,6 +201,12 @@ def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stac
         urls=_urls(target),
         ready=any_answers([url for url in (control, some_discovery(target)) if url is not None]),
     )
+    until = time.monotonic() + target.launch.timeout_s
+    while time.monotonic() < until and running.exit_code() is None:
+        if all(accepts_connections(*each) for each in addresses_of(target)):
+            break
+        time.sleep(_POLL_S)
+    return running
 
 
 def addresses_of(target: GatewayTarget) -> list[tuple[str, int]]:
