@@ -63,11 +63,11 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
         token = os.environ.get(TOKEN_VARIABLE) or None
         control = control_app(apps.gateway, path=urlsplit(control_url).path, token=token)
         origins.append(Origin(app=control, url=control_url))
+    if given.console_url:
+        origins.append(_console(apps, loopback_url(given.console_url), [origin.url for origin in origins]))
     if state is not None:
         save = partial(state.save, apps.gateway.store, apps.gateway.clock)
         origins = [replace(origin, app=saving(origin.app, save)) for origin in origins]
-    if given.console_url:
-        origins.append(_console(apps, loopback_url(given.console_url), [origin.url for origin in origins]))
     return apps, origins
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -40,8 +41,7 @@ class StateFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fresh = path.with_suffix(".new")
-        self._fresh.touch(mode=0o600)
+        self._fresh = path.with_name(f"{path.name}.new")
 
     def load(self, clock: Clock) -> Store | None:
         """The tables as they were saved last, and the clock set as then; None at the first start."""
@@ -55,8 +55,9 @@ class StateFile:
     def save(self, store: Store, clock: Clock) -> None:
         octets = io.BytesIO()
         _Pickler(octets).dump((store, clock.offset_s))
-        self._fresh.touch(mode=0o600)
-        self._fresh.write_bytes(octets.getvalue())
+        self._fresh.unlink(missing_ok=True)
+        with os.fdopen(os.open(self._fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(octets.getvalue())
         self._fresh.replace(self._path)
 
 

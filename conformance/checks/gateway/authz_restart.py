@@ -4,40 +4,53 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
 from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
-from gateproof.conformance.kit.gateway.restarts import after_a_restart
+from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut
-from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.claims import require
+from gateproof.conformance.suite.parties import Agent, Resource
+
+HOLDS = ["control:set_agent_policy", "control:approve_agent"]
 
 
-@check("AUTHZ-07", needs=["restart", "control:approve_agent"])
-def pending_agent_gets_no_code_after_a_restart(world: World) -> None:
-    """An agent that was Pending before a restart gets no code after it, where an approved agent does."""
-    there, kept = after_a_restart(world)
-    pending, approved = _agents(kept.pending, kept.approved)
-    there.code_for(_again(there, approved), step=AFTER_AN_APPROVAL)
+@check("AUTHZ-07", needs=["restart", *HOLDS], cases={"pending-before": True, "new": False})
+def held_agent_gets_no_code_after_a_restart(world: World, case: bool) -> None:
+    """In a holding Project, an agent gets no code after a restart, where one that was approved before does.
 
-    no_code(there.gateway.visit(_again(there, pending), wherever=True), "sign-in after a restart")
+    It was Pending before, or is new.
+    """
+    there = world.instance().world()
+    resource = there.projects.holding_resource()
+    pending, approved = _pending_agent(there, resource), _pending_agent(there, resource)
+    there.projects.approve_agent(approved, resource)
+    kill_and_start(world)
+    there.code_for(there.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+
+    attempt = there.attempt(pending if case else there.agents.new(), resource=resource)
+    no_code(there.gateway.visit(attempt, wherever=True), "sign-in in a holding Project after a restart")
 
 
-@check("AUTHZ-08", needs=["restart", "control:approve_agent"])
+@check("AUTHZ-08", needs=["restart", *HOLDS])
 def approved_agent_gets_a_code_after_a_restart(world: World) -> None:
     """An agent that an operator approved before a restart gets a code after it."""
-    there, kept = after_a_restart(world)
-    _, approved = _agents(kept.pending, kept.approved)
+    there = world.instance().world()
+    resource = there.projects.holding_resource()
+    agent = _pending_agent(there, resource)
+    there.projects.approve_agent(agent, resource)
+    kill_and_start(world)
 
-    code_came(
-        there.gateway.visit(_again(there, approved)), "authorization of an approved agent after a restart"
+    visit = there.gateway.visit(there.attempt(agent, resource=resource))
+    code_came(visit, "authorization of an approved agent after a restart")
+
+
+def _pending_agent(there: World, resource: Resource) -> Agent:
+    """A new agent whose first authorization gave no code."""
+    agent = there.agents.new()
+    visit = there.gateway.visit(there.attempt(agent, resource=resource), wherever=True)
+    require.that(
+        visit.ended() and not visit.codes(),
+        "first authorization in a holding Project",
+        expected="no code",
+        got=visit.outcome(),
     )
-
-
-def _agents(pending: Attempt | None, approved: Attempt | None) -> tuple[Attempt, Attempt]:
-    if pending is None or approved is None:
-        raise LeftOut("no Project could hold agents before the restart")
-    return pending, approved
-
-
-def _again(there: World, attempt: Attempt) -> Attempt:
-    """A new request of the same agent at the same Resource."""
-    return there.attempt(attempt.agent, resource=attempt.resource)
+    return agent

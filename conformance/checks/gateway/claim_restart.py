@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.gateway.restarts import after_a_restart
+from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.parties import Grant
 
 
 @check("CLAIM-03", needs=["restart"])
 def subject_is_the_same_after_a_restart(world: World) -> None:
-    """A user who signs in again after a restart has the `sub` of before, at the same Resource."""
-    there, kept = after_a_restart(world)
-    before = there.jwt(kept.grant.access_token, "gateway access token").claims.get("sub")
-    fresh = there.grant(resource=kept.grant.resource, user=kept.grant.user)
-    after = there.jwt(fresh.access_token, "gateway access token").claims.get("sub")
+    """A user who authorizes the same agent again after a restart has the `sub` of before."""
+    there = world.instance().world()
+    before = there.grant()
+    kill_and_start(world)
+    after = there.grant(agent=before.agent, resource=before.resource, user=before.user)
 
     expect.that(
-        after == before,
+        _subject(there, after) == _subject(there, before),
         "sub after a restart, of a user who signed in before",
         expected="the sub of before",
         got="another one",
-        exchange=fresh.answer,
+        exchange=after.answer,
     )
+
+
+def _subject(world: World, grant: Grant) -> object:
+    return world.jwt(grant.access_token, "gateway access token").claims.get("sub")

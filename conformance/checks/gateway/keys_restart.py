@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.gateway.restarts import after_a_restart
+from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, rule_requires
 from gateproof.conformance.wire.jose import verifying
 
 
-@check("KEYS-01", needs=["restart"])
-def token_from_before_a_restart_verifies(world: World) -> None:
-    """A gateway access token verifies with the core key set after the target was killed and started again.
+@check("KEYS-04", needs=["restart"])
+def tokens_from_before_a_rotation_and_a_restart_verify(world: World) -> None:
+    """Tokens from before and after a rotation verify after the target was killed and started again.
 
     The positive twin is a token that was issued after the restart.
     """
-    there, kept = after_a_restart(world)
-    for grant in (there.grant(), kept.grant):
+    there = world.instance().world()
+    old = there.grant()
+    there.keys.rotate()
+    new = there.grant()
+    kill_and_start(world)
+
+    for when, grant in (
+        ("after a restart", there.grant()),
+        ("before a restart", new),
+        ("before a rotation and a restart", old),
+    ):
         with rule_requires():
             keys = there.keys.core_for(grant.access_token, grant.resource)
         expect.that(
             bool(verifying(grant.access_token.reveal(), keys)),
-            f"gateway access token from {'before' if grant is kept.grant else 'after'} a restart",
+            f"gateway access token from {when}",
             expected=f"a signature that verifies with one of the {len(keys)} keys of the core key set",
             got="none of them verifies it",
         )

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.gateway.isolated_user import LATE_S, expect_orders, isolated_user, still_good
+from gateproof.conformance.kit.gateway.isolated_user import (
+    LATE_S,
+    expect_orders,
+    isolated_user,
+    redeem_past_real_time,
+    still_good,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.parties import Grant
-from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.secret import Secret
 
 # A store that counts in seconds may keep an entry for one more.
 LIFE_S, PASSED_S = 2, 3.5
@@ -34,7 +37,7 @@ def token_that_really_expired_is_refreshed(world: World) -> None:
     alone.script(access_token_lifetime_s=HOUR_S)
     time.sleep(PASSED_S)
 
-    answer = _redeemed_past(world, grant, proxy_token, token)
+    answer = redeem_past_real_time(world, grant, proxy_token, token, within_s=LATE_S)
 
     still_good(world, grant, answer)
     expect(answer).status(200)
@@ -46,13 +49,3 @@ def token_that_really_expired_is_refreshed(world: World) -> None:
         exchange=answer,
     )
     expect_orders(alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
-
-
-def _redeemed_past(world: World, grant: Grant, proxy_token: Secret, expired: str) -> Exchange:
-    """A redemption; as clocks may differ a little, the expired token may still come at first."""
-    deadline = time.monotonic() + LATE_S
-    while True:
-        answer = world.backend.redeem_once_provisioned(grant, proxy_token, not_yet=())
-        if answer.member("access_token") != expired or time.monotonic() > deadline:
-            return answer
-        time.sleep(0.25)

@@ -4,36 +4,50 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.gateway.isolated_user import LATE_S
-from gateproof.conformance.kit.gateway.restarts import LIFE_S, after_a_restart
+from gateproof.conformance.kit.gateway.isolated_user import (
+    LATE_S,
+    expect_orders,
+    isolated_user,
+    redeem_past_real_time,
+    require_renewed,
+    still_good,
+)
+from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import expect, require
+
+LIFE_S, HOUR_S = 2, 3600
 
 
 @check("VAULT-01", needs=["restart"])
 def rotated_refresh_token_outlives_a_restart(world: World) -> None:
-    """A merchant token that was refreshed before a restart, and expired since, is refreshed after it.
+    """A merchant token that was refreshed before a restart, and has expired since, is refreshed after it.
 
-    The merchant rotates refresh tokens, so only the newest one works. The positive twin is the merchant token
-    of another user, which has not expired.
+    The merchant rotates its refresh tokens, so only the newest one works.
     """
-    there, kept = after_a_restart(world)
-    there.backend.require_redeemed(kept.grant, there.backend.proxy_token())
-    proxy_token = there.backend.proxy_token(kept.refreshed_at)
+    there = world.instance().world()
+    alone = isolated_user(there)
+    alone.script(access_token_lifetime_s=LIFE_S, rotate_refresh_tokens=True)
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    first = there.backend.require_redeemed(grant, proxy_token).member("access_token")
+    time.sleep(LIFE_S)
+    second = redeem_past_real_time(there, grant, proxy_token, first, within_s=LATE_S)
+    still_good(there, grant, second)
+    require_renewed(second, first)
+    alone.script(access_token_lifetime_s=HOUR_S, rotate_refresh_tokens=True)
+    kill_and_start(world)
 
-    deadline = time.monotonic() + LIFE_S + LATE_S
-    while True:
-        answer = there.backend.redeem_once_provisioned(kept.refreshed, proxy_token, not_yet=())
-        stale = answer.member("access_token") == kept.expired.reveal()
-        if not stale or time.monotonic() > deadline:
-            break
-        time.sleep(0.25)
+    expired = require.text(second.member("access_token"), "access_token of the redemption")
+    answer = redeem_past_real_time(there, grant, alone.proxy_token(), expired, within_s=LIFE_S + LATE_S)
+    still_good(there, grant, answer)
     expect(answer).status(200)
+    token = expect.text(answer.member("access_token"), "access_token of the redemption")
     expect.that(
-        not stale,
+        token != expired,
         "merchant token past its expiry, after a restart",
         expected="a new one",
         got="the expired one",
         exchange=answer,
     )
+    expect_orders(alone, token)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
-from gateproof.conformance.suite.parties import Agent, Attempt, Authorization, Grant, Project, ProxyClient
+from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
@@ -31,26 +31,6 @@ class ValidTokens:
     @property
     def indicator(self) -> str:
         return self.grant.resource.indicator
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Acknowledged:
-    """What an instance of the target acknowledged before it was killed and started again.
-
-    `spent` has a code that was exchanged. `expired` is the second merchant token of `refreshed`, at its
-    Project. A part is None if the target's control cannot bring it about.
-    """
-
-    grant: Grant
-    proxy_token: Secret
-    spent: Authorization
-    refreshed: Grant
-    refreshed_at: Project
-    expired: Secret
-    revoked: ProxyClient | None
-    revoked_proxy_token: Secret | None
-    pending: Attempt | None
-    approved: Attempt | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +75,6 @@ class WorkerState:
     """State of a worker. The tokens are valid only as long as the target's clock is not moved."""
 
     kept: ValidTokens | None = None
-    acknowledged: Acknowledged | None = None
     reused_agent: ReusedAgent | None = None
     renewed: Renewed | None = None
     offset_s: float = 0.0

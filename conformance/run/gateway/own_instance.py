@@ -15,12 +15,15 @@ from gateproof.conformance.run.context.embedded import with_a_state_file
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.prepare.gateway import CannotRun, addresses_of, launch_gateway, redrawn
 from gateproof.conformance.suite.claims import Unavailable
+from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.launch import LaunchFailed, Running
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.targets.readiness import accepts_connections
 
-# How long a killed target may go on accepting connections.
+# How long the addresses of a killed target may go on accepting connections.
 _GONE_WITHIN_S = 5.0
+# A start after a kill, beside a run, may take so many times as long as a first one.
+_PATIENCE = 4
 
 
 class InstanceBench(Protocol):
@@ -31,57 +34,86 @@ class InstanceBench(Protocol):
         ...
 
     def hang_up(self) -> None:
-        """Closes the connections to a process that has ended."""
+        """Closes the connections to the target."""
         ...
 
     def close(self) -> None: ...
 
 
 class OwnInstance:
-    """The instance, with a bench of its own; its requests belong to the check that is running."""
+    """The instance, with a bench of its own; its requests belong to the check that is running.
+
+    Once it could not be started, it is not tried again.
+    """
 
     def __init__(
         self, context: GatewayContext, open_bench: Callable[[GatewayContext], InstanceBench]
     ) -> None:
-        self._stack = ExitStack()
-        folder = TemporaryDirectory(prefix="gateproof-instance-", ignore_cleanup_errors=True)
-        self._folder = Path(self._stack.enter_context(folder))
+        self._lost = ""
         self._ca_file = Path(context.ca_file)
-        try:
-            self._target = self._own(context.target)
-            self._running = self._started()
-        except (CannotRun, LaunchFailed) as failure:
-            self._stack.close()
-            raise Unavailable("restart", f"a further instance did not start: {failure}") from failure
-        self._bench = open_bench(
-            replace(context, target=self._target, clock_offset_s=0.0, troubled_at=None, registrations=0)
-        )
+        self._bench: InstanceBench | None = None
+        self._stack = ExitStack()
+        with ExitStack() as starting:
+            folder = TemporaryDirectory(prefix="gateproof-instance-", ignore_cleanup_errors=True)
+            self._folder = Path(starting.enter_context(folder))
+            guardian().add_folder(self._folder)
+            starting.callback(guardian().drop_folder, self._folder)
+            try:
+                self._target = self._own(context.target, starting)
+                self._running = self._started(starting)
+            except (CannotRun, LaunchFailed, OSError) as failure:
+                self._lost = f"a further instance did not start: {failure}"
+                return
+            self._bench = open_bench(
+                replace(context, target=self._target, clock_offset_s=0.0, troubled_at=None, registrations=0)
+            )
+            self._stack = starting.pop_all()
 
     def world(self) -> World:
-        return self._bench.anew()
+        return self._there().anew()
 
     def kill_and_start(self) -> str:
+        self._there().hang_up()
         self._running.clear_away()
         until = time.monotonic() + _GONE_WITHIN_S
         while any(accepts_connections(*each) for each in addresses_of(self._target)):
             if time.monotonic() > until:
-                return "a process of the target outlived the others, and still accepts connections"
+                self._lost = "killing what was launched does not end the target, which still listens"
+                raise Unavailable("restart", self._lost)
             time.sleep(0.05)
         try:
-            self._running = self._started()
+            self._running = self._started(self._stack)
         except LaunchFailed as failure:
+            self._lost = f"it did not start again after it was killed: {failure}"
+            if failure.exit_code is None:
+                raise Unavailable("restart", self._lost) from failure
             return str(failure)
-        self._bench.hang_up()
         return ""
 
     def close(self) -> None:
-        self._bench.close()
+        if self._bench is not None:
+            self._bench.close()
+            # Nobody needs what it would do when asked to end.
+            self._running.clear_away()
         self._stack.close()
 
-    def _own(self, target: GatewayTarget) -> GatewayTarget:
-        if target.file is None:
-            return with_a_state_file(target, self._folder / "state", self._stack)
-        return redrawn(target, self._stack)
+    def _there(self) -> InstanceBench:
+        if self._bench is None or self._lost:
+            raise Unavailable("restart", self._lost)
+        return self._bench
 
-    def _started(self) -> Running:
-        return launch_gateway(self._target, self._folder / "target.log", self._ca_file, self._stack)
+    def _own(self, target: GatewayTarget, stack: ExitStack) -> GatewayTarget:
+        own = (
+            with_a_state_file(target, self._folder / "state", stack)
+            if target.file is None
+            else redrawn(target, stack)
+        )
+        launch = own.launch
+        return (
+            own
+            if launch is None
+            else replace(own, launch=replace(launch, timeout_s=_PATIENCE * launch.timeout_s))
+        )
+
+    def _started(self, stack: ExitStack) -> Running:
+        return launch_gateway(self._target, self._folder / "target.log", self._ca_file, stack)

@@ -38,11 +38,17 @@ class Offer:
 
     @property
     def may_be_killed(self) -> bool:
-        """True if an instance of its own can be started, killed and started again, and keeps its data."""
-        launch = self.target.launch
-        if launch is None or not self.controlled:
+        """True if an instance of its own can be started, killed and started again, and keeps its data.
+
+        The merchant knows the addresses of the run's other instances: it is one that needs no such knowledge.
+        """
+        target = self.target
+        if target.launch is None or not self.controlled:
             return False
-        return self.target.file is None or (launch.restart and self.target.may_run_twice)
+        if target.file is None:
+            return True
+        known_there = target.merchant is not None or target.reach.headers or target.reach.client_cert
+        return target.launch.restart and target.may_run_twice and not known_there
 
     @property
     def usable(self) -> list[Project]:
@@ -96,7 +102,10 @@ _OTHERS: Mapping[str, tuple[Callable[[Offer], bool], str]] = {
     ),
     "restart": (
         lambda offer: offer.may_be_killed,
-        "set restart = true under [launch], write the addresses with {port}, and offer [control]",
+        (
+            "set restart = true under [launch], write the addresses with {port}, offer [control], and leave "
+            "out [merchant], headers and client_cert_file"
+        ),
     ),
     # Needs that depend on the run's options only: see RunOptions.
     "examples": (lambda _: True, "give --examples a number above 0"),

@@ -31,6 +31,7 @@ from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.file import own_copy
 from gateproof.conformance.targets.launch import LaunchFailed, Running, launch
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Launch, ServiceTarget
+from gateproof.conformance.targets.processes import exit_text
 from gateproof.conformance.targets.readiness import accepts_connections, any_answers
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import RateLimited, Wire
@@ -202,9 +203,14 @@ def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stac
         ready=any_answers([url for url in (control, some_discovery(target)) if url is not None]),
     )
     until = time.monotonic() + target.launch.timeout_s
-    while time.monotonic() < until and running.exit_code() is None:
-        if all(accepts_connections(*each) for each in addresses_of(target)):
+    while time.monotonic() < until:
+        open_ones = [each for each in addresses_of(target) if accepts_connections(*each)]
+        if len(open_ones) == len(addresses_of(target)):
             break
+        code = running.exit_code()
+        if code is not None and not open_ones:
+            what = f"the target ended soon after its start: {exit_text(code)}"
+            raise LaunchFailed(what, exit_code=code, last_lines=running.last_lines())
         time.sleep(_POLL_S)
     return running
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import KeyRing, new_key
-from gateproof.reference.gateway.records import Code, ProxyToken
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
+from gateproof.reference.gateway.records import Code, ProxyToken, VaultEntry
 from gateproof.reference.gateway.store import Expiring, Store
 from gateproof.reference.ids import Ids
 
@@ -39,14 +41,40 @@ def unspent(store: Store) -> Expiring[Code]:
     return store.codes
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refreshed(VaultEntry):
+    """An entry with the refresh token that the sign-in gave."""
+
+    first: str | None = field(repr=False)
+
+
+def refreshed_in_memory(entry: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    first = entry.first if isinstance(entry, Refreshed) else entry.refresh_token
+    fresh = vault.refreshed_entry(entry, answer, now)
+    values = {each.name: getattr(fresh, each.name) for each in fields(VaultEntry)}
+    return Refreshed(**values, first=first)
+
+
+def of_the_sign_in(entry: VaultEntry) -> VaultEntry:
+    return replace(entry, refresh_token=entry.first) if isinstance(entry, Refreshed) else entry
+
+
 def _no_proxy_tokens(_store: Store) -> Expiring[ProxyToken]:
     return Expiring(keep_s=PROXY_TOKEN_KEPT_S)
 
 
 DEFECTS = (
     defect(
-        "core-key-made-at-each-start (KEYS-01 REDEEM-01): The core signing key is made at each start.",
+        "core-key-made-at-each-start (REDEEM-01 KEYS-04): The core signing key is made at each start.",
         left_after_a_restart=keys_of_this_process,
+    ),
+    defect(
+        "retired-core-keys-in-memory (KEYS-04): Only the current core key is stored.",
+        left_after_a_restart=_with(core_keys=lambda store: replace(store.core_keys, retired=())),
+    ),
+    defect(
+        "projects-in-memory (ROBUST-02): Projects and Resources are forgotten at a restart.",
+        left_after_a_restart=_with(projects=lambda _: {}, resources=lambda _: {}),
     ),
     defect(
         "used-codes-forgotten-at-a-restart (CODE-02): Which codes were used is not stored.",
@@ -87,16 +115,24 @@ DEFECTS = (
         ),
     ),
     defect(
-        "agent-policies-in-memory (AUTHZ-07): Projects hold no agents after a restart.",
+        "merchant-refresh-tokens-of-the-sign-in (VAULT-01): Refreshed refresh tokens are not stored.",
+        refreshed_entry=refreshed_in_memory,
+        left_after_a_restart=_with(
+            vault=lambda store: {k: of_the_sign_in(v) for k, v in store.vault.items()}
+        ),
+    ),
+    defect(
+        "agent-policies-in-memory (AUTHZ-07): Projects hold no new agents after a restart.",
         left_after_a_restart=_with(
             projects=lambda store: {
                 project_id: replace(project, agent_policy="approve")
                 for project_id, project in store.projects.items()
-            },
-            standings=lambda store: {
-                key: standing for key, standing in store.standings.items() if standing == "approved"
-            },
+            }
         ),
+    ),
+    defect(
+        "pending-agents-let-in-by-a-restart (AUTHZ-07): Pending agents are approved after a restart.",
+        left_after_a_restart=_with(standings=lambda store: dict.fromkeys(store.standings, "approved")),
     ),
     defect(
         "approvals-in-memory (AUTHZ-08): An approved agent is Pending again after a restart.",
