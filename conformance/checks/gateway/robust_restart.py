@@ -20,7 +20,7 @@ def normal_flow_works_after_the_target_was_killed(world: World) -> None:
     expect.that(
         not why, "start after the target was killed", expected="a target that goes on running", got=why
     )
-    expect(known_resource(there)).status(200)
+    expect(known_resource(world)).status(200)
     works_again(there)
 
 

@@ -20,3 +20,7 @@ class Instance(Protocol[World_co]):
         Raises Unavailable if it could not be killed, or did not answer in time.
         """
         ...
+
+    def discard(self) -> None:
+        """The next check gets another instance: this one has lost its data."""
+        ...

@@ -8,8 +8,9 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.wire.exchange import Exchange
 
-# A store that was killed may have to recover before the target has all its data.
-RECOVERS_WITHIN_S = 30.0
+# A store that was killed may have to recover before the target has all its data; what is not found by then
+# is lost.
+RECOVERS_WITHIN_S, FOUND_WITHIN_S = 30.0, 5.0
 
 
 def kill_and_start(world: World) -> None:
@@ -17,15 +18,19 @@ def kill_and_start(world: World) -> None:
     instance = world.instance()
     if why := instance.kill_and_start():
         raise LeftOut(f"the target did not start again after it was killed: {why}")
-    if known_resource(instance.world()).status != 200:
+    if known_resource(world).status != 200:
         raise LeftOut("the target does not know its Resources any more after it was killed")
 
 
-def known_resource(there: World) -> Exchange:
+def known_resource(world: World) -> Exchange:
     """The discovery document of the instance's first Resource, as soon as it is served again."""
-    deadline = time.monotonic() + RECOVERS_WITHIN_S
+    instance = world.instance()
+    there, begun = instance.world(), time.monotonic()
     while True:
         answer = there.gateway.discovery(there.projects.home().resource)
-        if answer.status == 200 or time.monotonic() > deadline:
+        if answer.status == 200:
+            return answer
+        if time.monotonic() - begun > (FOUND_WITHIN_S if answer.status == 404 else RECOVERS_WITHIN_S):
+            instance.discard()
             return answer
         time.sleep(0.25)

@@ -239,6 +239,9 @@ class GatewayBench(SendingBench):
 
     def _own_instance(self) -> OwnInstance:
         """The instance that this worker may kill, started when a check first needs it."""
+        if self._instance is not None and self._instance.discarded:
+            self._instance.close()
+            self._instance = None
         if self._instance is None:
             self._instance = OwnInstance(self.context, partial(GatewayBench, beside=self))
         return self._instance

@@ -43,13 +43,14 @@ class InstanceBench(Protocol):
 class OwnInstance:
     """The instance, with a bench of its own; its requests belong to the check that is running.
 
-    Once it could not be started, it is not tried again.
+    If it does not start at all, or not in time, it is not tried again.
     """
 
     def __init__(
         self, context: GatewayContext, open_bench: Callable[[GatewayContext], InstanceBench]
     ) -> None:
         self._lost = ""
+        self.discarded = False
         self._ca_file = Path(context.ca_file)
         self._bench: InstanceBench | None = None
         self._stack = ExitStack()
@@ -84,11 +85,15 @@ class OwnInstance:
         try:
             self._running = self._started(self._stack)
         except LaunchFailed as failure:
-            self._lost = f"it did not start again after it was killed: {failure}"
             if failure.exit_code is None:
+                self._lost = f"it did not start again after it was killed: {failure}"
                 raise Unavailable("restart", self._lost) from failure
+            self.discard()
             return str(failure)
         return ""
+
+    def discard(self) -> None:
+        self.discarded = True
 
     def close(self) -> None:
         if self._bench is not None:
