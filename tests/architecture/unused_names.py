@@ -37,3 +37,6 @@ _.METADATA_DEPENDENCIES
 _.on_visit
 _.on_leave
 _.__code__
+
+# What pickle asks a pickler for.
+_.reducer_override
