@@ -328,13 +328,15 @@ def workplace() -> Iterator[tuple[Path, ExitStack]]:
 
     Files that a container wrote there may belong to another user, and are left.
     """
+    # Before the folder is there: starting the guardian takes a moment, in which this process may be killed.
+    keeper = guardian()
     with (
         tempfile.TemporaryDirectory(prefix="gateproof-", ignore_cleanup_errors=True) as folder,
         ExitStack() as stack,
     ):
         place = Path(folder)
-        guardian().add_folder(place)
-        stack.callback(guardian().drop_folder, place)
+        keeper.add_folder(place)
+        stack.callback(keeper.drop_folder, place)
         yield place, stack
 
 

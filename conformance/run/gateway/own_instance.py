@@ -54,11 +54,12 @@ class OwnInstance:
         self._ca_file = Path(context.ca_file)
         self._bench: InstanceBench | None = None
         self._stack = ExitStack()
+        keeper = guardian()
         with ExitStack() as starting:
             folder = TemporaryDirectory(prefix="gateproof-instance-", ignore_cleanup_errors=True)
             self._folder = Path(starting.enter_context(folder))
-            guardian().add_folder(self._folder)
-            starting.callback(guardian().drop_folder, self._folder)
+            keeper.add_folder(self._folder)
+            starting.callback(keeper.drop_folder, self._folder)
             try:
                 self._target = self._own(context.target, starting)
                 self._running = self._started(starting)
