@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.parties import Agent, Attempt, User
+from gateproof.conformance.suite.parties import Agent, Attempt, Resource, User
 
 SESSIONS_NOT_SEEN = (
     "it was not seen that a user can be signed in in two browsers: a gateway that keeps users signed in, and "
@@ -33,6 +33,19 @@ def no_code(visit: Visit, what: str) -> None:
 def code_came(visit: Visit, what: str) -> None:
     """The browser was redirected with a code."""
     expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
+
+
+def pending_agent(world: World, resource: Resource) -> Agent:
+    """A new agent that has authorized once and is Pending."""
+    agent = world.agents.new()
+    visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
+    require.that(
+        visit.ended() and not visit.codes(),
+        "first authorization in a holding Project",
+        expected="no code",
+        got=visit.outcome(),
+    )
+    return agent
 
 
 def good(world: World) -> tuple[World, Attempt]:

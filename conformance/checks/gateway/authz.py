@@ -7,14 +7,13 @@ import time
 from collections.abc import Callable
 from string import ascii_letters
 
-from gateproof.conformance.checks.gateway._visits import code_came, no_code
+from gateproof.conformance.checks.gateway._visits import code_came, no_code, pending_agent
 from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require, rule_requires
-from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
 
@@ -169,7 +168,7 @@ def pending_agent_gets_no_code_of_another_user(world: World) -> None:
 def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> None:
     """If the operator approves one of two Pending agents, the other and a later one still get no code."""
     resource = world.projects.holding_resource()
-    approved, pending = _pending(gateway, world, resource), _pending(gateway, world, resource)
+    approved, pending = pending_agent(world, resource), pending_agent(world, resource)
     world.projects.approve_agent(approved, resource)
     world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
 
@@ -194,7 +193,7 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
     """An agent that was Pending gets a code with the same client after its approval."""
     resource = world.projects.holding_resource()
-    agent = _pending(gateway, world, resource)
+    agent = pending_agent(world, resource)
     world.projects.approve_agent(agent, resource)
 
     code_came(gateway.visit(world.attempt(agent, resource=resource)), "authorization after the approval")
@@ -240,19 +239,6 @@ def _becomes_true(happened: Callable[[], bool]) -> bool:
             return False
         time.sleep(0.1)
     return True
-
-
-def _pending(gateway: Gateway, world: World, resource: Resource) -> Agent:
-    """An agent that has authorized once and is Pending."""
-    agent = world.agents.new()
-    visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
-    require.that(
-        visit.ended() and not visit.codes(),
-        "first authorization in a holding Project",
-        expected="no code",
-        got=visit.outcome(),
-    )
-    return agent
 
 
 def _came_back(visit: Visit, redirect_uri: str) -> None:

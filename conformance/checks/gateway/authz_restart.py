@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._visits import code_came, no_code
+from gateproof.conformance.checks.gateway._visits import code_came, no_code, pending_agent
 from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
 from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import require
-from gateproof.conformance.suite.parties import Agent, Resource
 
 HOLDS = ["control:set_agent_policy", "control:approve_agent"]
 
@@ -21,7 +19,7 @@ def held_agent_gets_no_code_after_a_restart(world: World, case: bool) -> None:
     """
     there = world.instance().world()
     resource = there.projects.holding_resource()
-    pending, approved = _pending_agent(there, resource), _pending_agent(there, resource)
+    pending, approved = pending_agent(there, resource), pending_agent(there, resource)
     there.projects.approve_agent(approved, resource)
     kill_and_start(world)
     there.code_for(there.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
@@ -35,22 +33,9 @@ def approved_agent_gets_a_code_after_a_restart(world: World) -> None:
     """An agent that an operator approved before a restart gets a code after it."""
     there = world.instance().world()
     resource = there.projects.holding_resource()
-    agent = _pending_agent(there, resource)
+    agent = pending_agent(there, resource)
     there.projects.approve_agent(agent, resource)
     kill_and_start(world)
 
     visit = there.gateway.visit(there.attempt(agent, resource=resource))
     code_came(visit, "authorization of an approved agent after a restart")
-
-
-def _pending_agent(there: World, resource: Resource) -> Agent:
-    """A new agent whose first authorization gave no code."""
-    agent = there.agents.new()
-    visit = there.gateway.visit(there.attempt(agent, resource=resource), wherever=True)
-    require.that(
-        visit.ended() and not visit.codes(),
-        "first authorization in a holding Project",
-        expected="no code",
-        got=visit.outcome(),
-    )
-    return agent

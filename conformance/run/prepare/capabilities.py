@@ -40,7 +40,8 @@ class Offer:
     def may_be_killed(self) -> bool:
         """True if an instance of its own can be started, killed and started again, and keeps its data.
 
-        The merchant knows the addresses of the run's other instances: it is one that needs no such knowledge.
+        The fake merchant was told the addresses of the run's first instance. A target that it reaches with
+        headers or a certificate, or whose file places it, would need one of its own.
         """
         target = self.target
         if target.launch is None or not self.controlled:
