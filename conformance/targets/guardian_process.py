@@ -8,9 +8,12 @@ ends when the harness ends, however that happens.
 from __future__ import annotations
 
 import os
+import time
 
 _KILL = 9
 _PROCESSES = "/proc"
+# A folder that was removed has to stay away for so long; after the longest time it is left.
+_QUIET_S, _LONGEST_S, _PAUSE_S = 3.0, 60.0, 0.1
 
 
 def main() -> None:
@@ -32,8 +35,8 @@ def main() -> None:
     for group, mark in marks.items():
         kill_group(group)
         kill_marked(mark)
-    for path in folders:
-        _remove(path)
+    if any(map(os.path.lexists, folders)):
+        _remove(list(folders))
 
 
 def kill_group(group: int) -> None:
@@ -63,10 +66,16 @@ def kill_marked(mark: bytes) -> None:
                 continue
 
 
-def _remove(path: bytes) -> None:
+def _remove(folders: list[bytes]) -> None:
+    """Removes the folders until they stay away: a worker that ends a moment later may still write there."""
     from shutil import rmtree  # noqa: PLC0415 - slow to load, and rarely needed
 
-    rmtree(path, ignore_errors=True)
+    begun = seen = time.monotonic()
+    while time.monotonic() - seen < _QUIET_S and time.monotonic() - begun < _LONGEST_S:
+        for path in filter(os.path.lexists, folders):
+            seen = time.monotonic()
+            rmtree(path, ignore_errors=True)
+        time.sleep(_PAUSE_S)
 
 
 if __name__ == "__main__":

@@ -312,6 +312,40 @@ with workplace() as (folder, _):
     _eventually(lambda: not _alive(int(pid)) and not Path(folder).exists())
 
 
+def test_folder_is_gone_after_a_worker_that_ends_later_than_its_parent():
+    """It goes on writing into the folder, and makes it anew, for a second after the parent was killed."""
+    writer = """
+import os, pathlib, sys, time
+place, parent = pathlib.Path(sys.argv[1]), os.getppid()
+until = None
+while until is None or time.monotonic() < until:
+    (place / str(time.monotonic())).mkdir(parents=True, exist_ok=True)
+    time.sleep(0.01)
+    if until is None and os.getppid() != parent:
+        until = time.monotonic() + 1
+"""
+    program = f"""
+import subprocess, sys, time
+from gateproof.conformance.run.drive.session import workplace
+with workplace() as (folder, _):
+    quiet = subprocess.DEVNULL
+    subprocess.Popen([sys.executable, "-c", {writer!r}, str(folder)], stdin=quiet, stdout=quiet)
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        folder = Path(process.stdout.readline().strip())
+        _eventually(lambda: any(folder.iterdir()))
+    finally:
+        process.kill()
+        process.communicate()
+
+    time.sleep(1.5)
+    _eventually(lambda: not folder.exists())
+
+
 def test_a_target_that_watches_its_stdin_sees_it_open(spec, start):
     running = start(spec("import sys; print('waiting', flush=True); sys.stdin.read()"))
     _eventually(lambda: "waiting" in running.output())
