@@ -51,6 +51,11 @@ class EvidenceWriter:
         self._writing = False
 
     @property
+    def begun(self) -> bool:
+        """True once the first line was written, or a part of it."""
+        return self._number > 0
+
+    @property
     def whole(self) -> bool:
         """False without a header, or if an exception stopped the writing of a line: nothing may follow."""
         return self._header is not None and not self._writing

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.targets.model import Target
 from gateproof.conformance.wire.rate_limit import Pace
+from gateproof.reports.verdicts import CheckResult
+
+Held = Callable[[Any, CheckResult], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,5 +33,9 @@ class Context:
     campaign: Campaign | None = None
     # A stored failure that is to be seen again.
     replay: Mapping[str, Any] | None = None
+    # Whether requests to the target say to which check they belong.
+    trace: bool = False
+    # Called in place of going on after a check that failed, with the bench of the check and its result.
+    held: Held | None = None
     # Whether results come with the exchanges that they rest on.
     shows_exchanges: bool = True

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateproof.conformance.run.context.base import Held
 from gateproof.reports.baseline import Entry
 
 
@@ -55,6 +56,8 @@ class RunOptions:
     database: Path | None = None
     # After this time the run ends, with what was seen until then.
     max_minutes: float = 240.0
+    # Whether each request to the target says to which check it belongs.
+    trace: bool = False
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # Those of the chosen checks that get only a part of the examples, because no failure is expected.
@@ -63,6 +66,8 @@ class RunOptions:
     replay: Mapping[str, Any] | None = None
     # Whether results include exchanges; a proof needs only the verdicts.
     exchanges: bool = True
+    # Called after a check that failed, while the target and everything around it still run.
+    held: Held | None = None
     command: str = "gateproof run"
 
     def left_out(self) -> dict[str, str]:

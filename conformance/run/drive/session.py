@@ -79,10 +79,12 @@ def carry_out(
             with terminated_as_interrupted(), within(options.max_minutes):
                 cut_short = run.into(writer)
         except KeyboardInterrupt:
+            run.begin_at_last(writer)
             if not writer.whole:
                 raise
             cut_short = f"{STOPPED_BY} {what_stopped()}"
         except Exception as broken:
+            run.begin_at_last(writer)
             if not writer.whole:
                 raise
             cut_short = f"the harness broke: {where(broken)}"
@@ -154,6 +156,11 @@ class _Run:
             asked = () if self._options.chosen is not None else contexts
             return distrust or next(filter(None, map(silence, asked)), "")
 
+    def begin_at_last(self, writer: EvidenceWriter) -> None:
+        """Writes the header of a run that ended before it had one: every run has a record."""
+        if not writer.begun:
+            self._begin(writer, None)
+
     def _copies(
         self, target: Target | Embedded, folder: Path, stack: ExitStack
     ) -> list[Prepared[GatewayContext]]:
@@ -188,6 +195,8 @@ class _Run:
             in_passing=self._options.in_passing,
             pace=None if rate is None else Pace(file=folder / "pace", rate=rate),
             replay=self._options.replay,
+            trace=self._options.trace,
+            held=self._options.held,
             shows_exchanges=self._options.exchanges,
         )
 

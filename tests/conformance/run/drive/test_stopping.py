@@ -8,11 +8,18 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
+from gateproof.conformance.run.context.embedded import embedded_reference
+from gateproof.conformance.run.drive import session
 from gateproof.conformance.run.drive.interruption import Interruption
+from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.signals import postponed, terminated_as_interrupted
+from gateproof.conformance.suite.rules import load
+from gateproof.reports.record import FILE, read, result_of
+from gateproof.reports.verdicts import RunVerdict
 
 
 @contextmanager
@@ -106,3 +113,18 @@ def test_signal_in_what_the_interpreter_calls_by_itself_is_not_lost(let_go: Call
     with pytest.raises(KeyboardInterrupt):
         check()
     assert done == ["what lets go"]
+
+
+@pytest.mark.parametrize("ends_by", [KeyboardInterrupt(), RuntimeError("broken")])
+def test_run_that_ends_before_its_header_has_a_record(
+    ends_by: BaseException, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def ending() -> None:
+        raise ends_by
+
+    monkeypatch.setattr(session, "workplace", ending)
+    result = session.carry_out(
+        embedded_reference("gateway"), [load()["DISC-01"]], RunOptions(), lambda _: None, tmp_path
+    )
+    assert (result.verdict, result.run["complete"]) == (RunVerdict.NO_VERDICT, False)
+    assert result_of(read(tmp_path / FILE)).verdict is RunVerdict.NO_VERDICT
