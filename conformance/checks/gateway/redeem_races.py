@@ -29,6 +29,8 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 Owned = tuple[Grant, Secret]
+# How many of the tokens that were got before a change are looked at: those that the callers got last.
+_LAST = 2 * ASKERS
 
 
 @dataclass(slots=True)
@@ -147,6 +149,36 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
         for answer in history.after:
             expect(answer).status(401)
             expect(answer).not_granted("the merchant token", "access_token")
+
+
+@check("REDEEM-06", needs=["control:create_proxy_client"], rounds=6)
+def no_token_got_during_the_revocation_redeems(gateway: Gateway, world: World, races: Races) -> None:
+    """A Proxy token that was requested while its client was being revoked gets 401 afterwards."""
+    project = world.projects.own_or_home()
+    for choice in races.each():
+        grant = world.grant(resource=project.resource)
+        client = console.new_proxy_client(world, project)
+        first = world.backend.proxy_token(replace(project, proxy_client=client))
+        world.backend.require_redeemed(grant, first)
+
+        history = amid(
+            [partial(gateway.proxy_token, client)] * ASKERS, partial(console.revoke, world, client), choice
+        )
+
+        got = [answer.member("access_token") for answer in history.before if answer.status == 200]
+        require.that(
+            bool(got),
+            "Proxy token requests before the revocation",
+            expected="one that succeeds",
+            got="none",
+        )
+        # The last ones were on their way when the client was revoked.
+        for text in got[-_LAST:]:
+            token = gateway.keyring.secret("proxy_token", require.text(text, "access_token of a request"))
+            answer = gateway.redeem(grant.access_token, token, grant.resource.indicator)
+            expect(answer).status(401)
+            expect(answer).not_granted("the merchant token", "access_token")
+        world.backend.require_redeemed(grant, world.backend.proxy_token(project))
 
 
 def _redeemed_at_once(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,7 +24,7 @@ from gateproof.reference.gateway.policy.registration import NewAgent, Registrati
 from gateproof.reference.gateway.policy.token_claims import subject
 from gateproof.reference.gateway.records import Code, ProxyClient, SignIn
 from gateproof.reference.gateway.store import Expiring, Store
-from gateproof.reference.ids import Ids
+from gateproof.reference.ids import Ids, fingerprint
 from gateproof.reference.outcomes import Refusal, first_refusal
 
 Codes = Expiring[Code]
@@ -31,7 +32,7 @@ Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
 # What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
 # A cache holds for longer than a slow machine takes to ask again.
-QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 2.0, 2.0
+QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 4.0, 4.0
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:
@@ -192,6 +193,41 @@ def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]
     return {"redemption_checks": checks, "redemption_rechecks": checks}
 
 
+class TokensEndWithTheirClient(dict[str, ProxyClient]):
+    """The Proxy clients; revoking one takes the tokens that it has by then out of their table."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.proxy_clients)
+        self._tokens = store.proxy_tokens
+
+    def __setitem__(self, name: str, client: ProxyClient) -> None:
+        super().__setitem__(name, client)
+        for key in list(self._tokens) if client.revoked else ():
+            token = self._tokens.get(key)
+            if token is not None and token.client_id == name:
+                self._tokens.take(key)
+
+
+def proxy_token_stored_after(seconds: float) -> dict[str, Any]:
+    """A redemption looks for the Proxy token alone, and a new one takes this long to be stored."""
+
+    async def stored_later(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+        if asked.path.endswith("/oauth2/token") and answered.status == 200:
+            key, tokens = fingerprint(json.loads(answered.body)["access_token"]), gateway.store.proxy_tokens
+            if (token := tokens.take(key)) is not None:
+                await asyncio.sleep(seconds)
+                tokens.add(key, token, gateway.clock.now())
+        return answered
+
+    def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
+        gateway.store.proxy_clients = TokensEndWithTheirClient(gateway.store)
+        return meddling(stored_later)(app, gateway)
+
+    left_out = redemption.proxy_client_still_stands
+    checks = tuple(each for each in redemption.REDEMPTION_CHECKS if each is not left_out)
+    return {"around": around, "redemption_checks": checks, "redemption_rechecks": checks}
+
+
 DEFECTS = (
     defect(
         "code-marked-a-moment-later (CODE-10): Whether a code was used is looked at before it is marked, "
@@ -255,5 +291,15 @@ DEFECTS = (
         "revocation-from-a-cache (REDEEM-06 ROBUST-04): Whether a Proxy client stands is cached for a "
         "moment at redemption.",
         **standing_from_a_cache(),
+    ),
+    defect(
+        "proxy-token-stored-after-a-query (REDEEM-06): Revoking a Proxy client ends the tokens that are "
+        "stored; one that is being stored then stays good.",
+        **proxy_token_stored_after(QUERY_S),
+    ),
+    defect(
+        "proxy-token-stored-slowly (REDEEM-06): Revoking a Proxy client ends the tokens that are stored; "
+        "storing one takes a while, and it stays good.",
+        **proxy_token_stored_after(WRITTEN_S),
     ),
 )
