@@ -40,6 +40,7 @@ class Reason(StrEnum):
     CONTROL_FAILED = "control-failed"
     SIGN_IN_FAILED = "sign-in-failed"
     NEVER_FIRED = "fault-never-fired"
+    CLOCK_JUMPED = "clock-jumped"
     HARNESS_BROKE = "harness-broke"
     WORKER_LOST = "worker-lost"
     NOT_RUN = "not-run"

@@ -6,8 +6,10 @@ import importlib.util
 import os
 import shutil
 import signal
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,15 @@ def _program(*names: str) -> Callable[[], bool]:
     return lambda: any(map(shutil.which, names))
 
 
+def _mounts() -> bool:
+    """True if a process here may have mounts of its own."""
+    command = ["unshare", "--mount", "--map-root-user", "mount", "-t", "tmpfs", "none", "/dev/shm"]  # noqa: S108
+    try:
+        return subprocess.run(command, capture_output=True, timeout=10, check=False).returncode == 0
+    except OSError:
+        return False
+
+
 def _packages(folder: str) -> Callable[[], bool]:
     return lambda: (ROOT / folder / "node_modules").is_dir() and shutil.which("node") is not None
 
@@ -83,6 +94,8 @@ EXTRAS: Mapping[str, Extra] = {
     "java": Extra(there=_program("java"), get="install Java"),
     "curl": Extra(there=_program("curl"), get="install curl"),
     "jq": Extra(there=_program("jq"), get="install jq"),
+    "cc": Extra(there=_program("cc"), get="install a C compiler"),
+    "mounts": Extra(there=cache(_mounts), get="run as a user who may have mount namespaces"),
     "openssl": Extra(there=_program("openssl"), get="install OpenSSL"),
 }
 

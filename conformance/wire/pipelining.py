@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from gateproof.conformance.wire.connections import CONNECT_S, MAX_BODY
 from gateproof.conformance.wire.duplex_tls import DuplexConnection
 from gateproof.conformance.wire.exchange import Answer, Request
+from gateproof.conformance.wire.exhausted import raise_if_exhausted
 from gateproof.conformance.wire.route import Place, trust
-from gateproof.conformance.wire.tls import address
 
 # Long enough for a process on this machine to read one piece before the next arrives.
 _BETWEEN_S = 0.002
@@ -28,7 +28,11 @@ _OWN_HEADERS = (("Accept", "*/*"), ("User-Agent", "gateproof"))
 def opened(place: Place, url: str, stack: ExitStack, *, handshake: bool = True) -> socket.socket:
     """A connection to the host of this URL, with TLS for https; raises OSError."""
     place.go_ahead()
-    plain = stack.enter_context(socket.create_connection(address(place, url), timeout=CONNECT_S))
+    try:
+        plain = stack.enter_context(socket.create_connection(place.address(url), timeout=CONNECT_S))
+    except OSError as error:
+        raise_if_exhausted(error)
+        raise
     plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if not url.startswith("https:") or not handshake:
         return plain
@@ -39,7 +43,7 @@ def octets_of(request: Request, place: Place) -> bytes:
     """The request as octets."""
     parts = urlsplit(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = [("Host", parts.netloc), *place.headers.items(), *request.headers]
+    headers = [("Host", parts.netloc), *place.headers_for_a_request().items(), *request.headers]
     named = {name.lower() for name, _ in headers}
     headers += [(name, value) for name, value in _OWN_HEADERS if name.lower() not in named]
     if request.body or request.method == "POST":

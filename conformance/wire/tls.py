@@ -10,6 +10,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.wire.exhausted import raise_if_exhausted
 from gateproof.conformance.wire.route import Place, trust
 
 OLD = {"TLS 1.0": ssl.TLSVersion.TLSv1, "TLS 1.1": ssl.TLSVersion.TLSv1_1}
@@ -27,21 +28,12 @@ class Taken:
     answer: bytes = b""
 
 
-def address(place: Place, url: str) -> tuple[str, int]:
-    """Where to connect for a URL of this place."""
-    if place.connect_to is not None:
-        host, _, port = place.connect_to.rpartition(":")
-        return host.strip("[]"), int(port)
-    parts = urlsplit(url)
-    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-
-
 def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout_s: float) -> Taken:
     """A handshake that trusts the CA of the target file; with a version, limited to that version."""
     context = trust(place) if version is None else only(version, place)
     place.go_ahead()
     try:
-        with socket.create_connection(address(place, url), timeout=timeout_s) as plain:
+        with socket.create_connection(place.address(url), timeout=timeout_s) as plain:
             plain.settimeout(timeout_s)
             with context.wrap_socket(plain, server_hostname=urlsplit(url).hostname) as secure:
                 return Taken(outcome="done", detail=f"a handshake with {secure.version()}")
@@ -53,7 +45,8 @@ def handshake(place: Place, url: str, *, version: ssl.TLSVersion | None, timeout
         return Taken(outcome="refused", detail=f"the handshake failed: {error.reason}")
     except TimeoutError:
         return Taken(outcome="silent", detail=f"nothing within {timeout_s:g} s")
-    except OSError:
+    except OSError as error:
+        raise_if_exhausted(error)
         return Taken(outcome="closed", detail="the connection was closed")
 
 
@@ -89,15 +82,16 @@ def plain_request(place: Place, request: Request, *, timeout_s: float) -> Taken:
     received = bytearray()
     place.go_ahead()
     try:
-        with socket.create_connection(address(place, request.url), timeout=timeout_s) as plain:
+        with socket.create_connection(place.address(request.url), timeout=timeout_s) as plain:
             plain.sendall(_in_the_clear(request))
             while len(received) < _MOST_OCTETS and (octets := plain.recv(4096)):
                 received += octets
     except TimeoutError:
         if not received:
             return Taken(outcome="silent", detail=f"nothing within {timeout_s:g} s, and no close either")
-    except OSError:
-        pass  # a reset is a way to close; what came before it counts
+    except OSError as error:
+        raise_if_exhausted(error)
+        # A reset is a way to close; what came before it counts
     return _read(bytes(received))
 
 

@@ -21,6 +21,7 @@ _WITHOUT_A_TARGET = {
     Reason.CONTROL_FAILED,
     Reason.NEVER_FIRED,
     Reason.HARNESS_BROKE,
+    Reason.CLOCK_JUMPED,
 }
 _PAUSES_S = (0.0, 0.5, 1.0)
 

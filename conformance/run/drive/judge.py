@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.drive.wall_clock import WallClock
 from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite import rules
@@ -33,6 +34,7 @@ from gateproof.conformance.targets.model import Target
 from gateproof.conformance.wire.client import RateLimited, TargetSilent
 from gateproof.conformance.wire.connections import Unsendable
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.exhausted import Exhausted
 from gateproof.conformance.wire.rate_limit import TooManyAtOnce
 from gateproof.reports import redacted_parts
 from gateproof.reports.exchanges import Shown
@@ -50,6 +52,7 @@ _BROKE_BY = {
     ControlFailed: Reason.CONTROL_FAILED,
     SignInFailed: Reason.SIGN_IN_FAILED,
     LaunchFailed: Reason.HARNESS_BROKE,
+    Exhausted: Reason.HARNESS_BROKE,
 }
 
 
@@ -87,7 +90,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             message=message,
             blocking=not is_a_part(missing, check),
         )
-    started = time.monotonic()
+    started, clock = time.monotonic(), WallClock()
     guilty: Exchange | None = None
     owner = ""
     with tallying() as tally:
@@ -105,6 +108,9 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
         else:
             verdict, reason, texts = _completion(rule.level, tally)
             blocking = True
+    if (jumped_s := clock.jumped_s()) and verdict is not Verdict.NOT_APPLICABLE:
+        verdict, reason, texts = Verdict.ERROR, Reason.CLOCK_JUMPED, {"message": _jumped(jumped_s)}
+        guilty, owner, blocking = None, "", True
     redactor = bench.redactor()
     redact = redactor.text
     exchanges = bench.shown(redactor, in_full=bool(owner) or verdict in {Verdict.FAILED, Verdict.ERROR})
@@ -187,10 +193,18 @@ def _meaning(
         case RateLimited() | TargetSilent():
             cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
             return untested, cause, {"message": f"the target did not keep up: {error}"}, True
-        case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed():
+        case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed() | Exhausted():
             return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {where(error)}"}, True
+
+
+def _jumped(seconds: float) -> str:
+    way = "forward" if seconds > 0 else "back"
+    return (
+        f"the clock of this machine was set {way} by {abs(seconds):.0f} s while the check ran, so that "
+        "what it saw shows nothing: run again when the clock is steady"
+    )
 
 
 def _precondition(error: Unmet, target: Target) -> tuple[Reason, dict[str, str]]:

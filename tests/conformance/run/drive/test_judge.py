@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
@@ -209,6 +210,32 @@ def test_every_exception_has_its_meaning(error: Exception, reason: Reason, block
     expected = Verdict.ERROR if broke else Verdict.NOT_TESTABLE
     assert (result.verdict, result.reason, result.blocking) == (expected, reason, blocking)
     assert result.message
+
+
+@pytest.mark.parametrize(("seconds", "way"), [(3600, "forward by 3600 s"), (-90, "back by 90 s")])
+@pytest.mark.parametrize("run", [equal("right"), equal("wrong"), raising(LeftOut("refused there"))])
+def test_what_was_seen_while_the_clock_was_set_shows_nothing(
+    run: Callable[[], None], seconds: int, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time
+
+    def set_clock() -> None:
+        monkeypatch.setattr("time.time", lambda: now() + seconds)
+        run()
+
+    result = judged(set_clock)
+    assert (result.verdict, result.reason) == (Verdict.ERROR, Reason.CLOCK_JUMPED)
+    assert way in result.message
+
+
+def test_clock_that_is_corrected_a_little_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time
+
+    def correct() -> None:
+        monkeypatch.setattr("time.time", lambda: now() - 0.5)
+        expect.equal("right", "right", "value")
+
+    assert judged(correct).verdict is Verdict.PASSED
 
 
 @pytest.mark.parametrize(
