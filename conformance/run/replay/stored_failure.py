@@ -13,10 +13,12 @@ from typing import Any, Literal
 from gateproof.conformance.checks import index
 from gateproof.conformance.histories.machine import KIND as HISTORY
 from gateproof.conformance.histories.steps import NotAHistory, from_json
+from gateproof.conformance.run.context.base import Held
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.replay.stored_race import KIND as RACE
 from gateproof.conformance.run.replay.stored_race import NoRace, stored_race
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
+from gateproof.conformance.targets.model import OwnParties
 from gateproof.reports import record
 from gateproof.reports.replay_files import SCHEMA, failures, selected, without_selection
 
@@ -26,7 +28,15 @@ _MEMBERS = {"role": str, "check": str, "repeat": dict, "seed": int, "command": s
 
 
 class NotAFailure(ValueError):
-    """A file has no failure to repeat; the text says what was found and what was expected."""
+    """A file has no failure to repeat; the text says what was found and what was expected.
+
+    `why` is the text without the place, and `is_gone` says that this version does not have the check.
+    """
+
+    def __init__(self, why: str, *, where: str = "", is_gone: bool = False) -> None:
+        super().__init__(f"{where}: {why}" if where else why)
+        self.why = why
+        self.is_gone = is_gone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +50,7 @@ class Stored:
     command: tuple[str, ...]
     repeat: Mapping[str, Any]
 
-    def options(self) -> RunOptions:
+    def options(self, *, held: Held | None = None) -> RunOptions:
         """The options for a run of this check alone, with the options of the original run."""
         given = dict(zip(self.command, self.command[1:], strict=False)).get("--examples", "")
         seed, examples = self.seed, int(given) if given.isdecimal() else RunOptions().examples
@@ -54,12 +64,22 @@ class Stored:
             examples=examples,
             chosen=frozenset({self.check}),
             replay=self.repeat if self.repeat["kind"] != _BY_NAME else None,
+            held=held,
             command=shlex.join(self.command),
         )
 
     def operation(self) -> Literal["http", "mcp"]:
         """The kind of calls of the embedded service."""
         return "mcp" if ("--operation", "mcp") in pairwise(self.command) else "http"
+
+    def own_parties(self) -> OwnParties:
+        """What the options of the run say about the harness's own parties."""
+        given = list(pairwise((*self.command, "")))
+        return OwnParties(
+            one_origin="--one-origin" in self.command,
+            names=next((value for name, value in given if name == "--names"), ""),
+            deviations=tuple(value for name, value in given if name == "--deviate"),
+        )
 
     def of_target_file(self) -> bool:
         """True if the run had a target file."""
@@ -84,12 +104,29 @@ def stored(path: Path, check: str = "") -> Stored:
     return _read(document, str(path))
 
 
-def _chosen(path: Path, check: str) -> Stored:
-    """The failure of this check in a record; without an ID, the only one."""
+def all_stored(path: Path) -> dict[str, Stored | NotAFailure]:
+    """All failures of a record; for one that cannot be repeated by itself, the reason."""
+    place = path / record.FILE if path.is_dir() else path
+    found: dict[str, Stored | NotAFailure] = {}
+    for check, document in _failures_of(place).items():
+        try:
+            found[check] = _read(document, str(path))
+        except NotAFailure as why:
+            found[check] = why
+    return found
+
+
+def _failures_of(path: Path) -> dict[str, dict[str, Any]]:
+    """The replay documents of a record, by check ID."""
     try:
-        found = dict(failures(record.result_of(record.read(path))))
+        return dict(failures(record.result_of(record.read(path))))
     except record.Unreadable as problem:
         raise NotAFailure(str(problem)) from None
+
+
+def _chosen(path: Path, check: str) -> Stored:
+    """The failure of this check in a record; without an ID, the only one."""
+    found = _failures_of(path)
     if not found:
         raise NotAFailure(f"{path}: nothing failed in this run")
     if not check and len(found) > 1:
@@ -128,12 +165,13 @@ def _known(failure: Stored, where: str) -> None:
     """Refuses checks, kinds of failures and steps of histories that this version does not know."""
     checks = {name: each for found in index(failure.role).values() for each in found for name in each.ids()}
     if failure.check not in checks:
-        raise NotAFailure(f"{where}: this gateproof has no check {failure.check} for the role {failure.role}")
+        said = f"this gateproof has no check {failure.check} for the role {failure.role}"
+        raise NotAFailure(said, where=where, is_gone=True)
     if checks[failure.check].whole_run:
         beside = selected(failure.check.partition("/")[0], failure.repeat.get("rules"))
         command = f"{without_selection(shlex.join(failure.command))}{beside}"
         said = f"is about everything that a run received: repeat the run with {command}"
-        raise NotAFailure(f"{where}: the check {failure.check} {said}")
+        raise NotAFailure(f"the check {failure.check} {said}", where=where)
     kind = failure.repeat.get("kind")
     if not isinstance(kind, str):
         raise NotAFailure(f"{where}: repeat.kind: found {kind!r}, expected a text")

@@ -1,0 +1,37 @@
+"""`gateproof replay FILE --hold`: keeps everything as the failure left it, and says how to look at it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+from gateproof.conformance.run.bench import Bench
+from gateproof.reports.exchanges import curl
+from gateproof.reports.terminal import Screen
+from gateproof.reports.verdicts import CheckResult
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def hold(screen: Screen, bench: Bench, failed: CheckResult) -> None:
+    """Prints where everybody is and what was sent, and waits for Ctrl-C."""
+    own_ca = False
+    for name, address in bench.whereabouts():
+        own_ca |= name == "CA_FILE"
+        screen.say(f"{name}={address}")
+    for number, shown in enumerate(failed.exchanges, 1):
+        screen.say(f"\n# {number}. {shown.step}")
+        screen.say(curl(shown, own_ca=own_ca))
+    screen.say("\neverything is held as the failure left it; Ctrl-C ends it")
+    _wait_for_a_signal()
+
+
+def _wait_for_a_signal() -> None:
+    """The signal ends the waiting and not the run, which then stops everything as usual."""
+    over = threading.Event()
+    before = {number: signal.signal(number, lambda *_: over.set()) for number in _ENDING}
+    try:
+        over.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
