@@ -123,6 +123,8 @@ def _remarks(before: RunResult, after: RunResult) -> Iterable[str]:
         yield "the runs selected their rules differently"
     if before.run.get("deviate") != after.run.get("deviate"):
         yield "the gateway around the agent left the specification in different ways"
+    if before.run.get("trace") != after.run.get("trace"):
+        yield "the requests of one run named their checks (--trace)"
     said = {"faults", "examples"} & before.run.keys() & after.run.keys()
     if any(before.run[name] != after.run[name] for name in said):
         yield "one run left faults out, or generated more examples"

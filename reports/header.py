@@ -54,7 +54,8 @@ class Options:
     """The options of the run; `shard` is `K/N`, or empty.
 
     ``faults``: whether faults were injected. ``examples``: the number of generated examples for a rule.
-    ``deviate``: how the gateway around an agent left the specification. Older records have none of them.
+    ``deviate``: how the gateway around an agent left the specification. ``trace``: whether the requests named
+    their check. Older records have none of them.
     """
 
     profile: str
@@ -69,6 +70,7 @@ class Options:
     faults: bool | None = None
     examples: int | None = None
     deviate: tuple[str, ...] = ()
+    trace: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -72,6 +72,7 @@ def _alike(one: Header, other: Header) -> list[tuple[str, object, object]]:
         ("setting of faults", first.faults, second.faults),
         ("budget of examples", first.examples, second.examples),
         ("deviation", first.deviate, second.deviate),
+        ("setting of --trace", first.trace, second.trace),
     ]
 
 

@@ -122,6 +122,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
         "certify": options.certify,
         **{name: value for name, value in tried.items() if value is not None},
         **({"deviate": list(options.deviate)} if options.deviate else {}),
+        **({"trace": True} if options.trace else {}),
         "baseline": [asdict(entry) for entry in options.baseline],
         "clock_skew_s": header.clock_skew_s,
         "started": header.started,

@@ -6,14 +6,15 @@ import argparse
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from gateproof.conformance.run.doctor.diagnosis import Diagnosis
-    from gateproof.conformance.targets.model import Target
+    from gateproof.conformance.targets.model import OwnParties, Target
 
 WRONG_USAGE = 2
 NO_VERDICT = 3
@@ -26,6 +27,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Connects to a target, signs one user in, and says what is missing. Runs no checks.",
     )
     parser.add_argument("--target", type=Path, required=True, metavar="FILE", help="the target file")
+    parser.add_argument(
+        "--names", metavar="SUFFIX", help="gateproof's own parties have host names below this one, as in run"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.set_defaults(handler=handle)
 
@@ -43,12 +47,15 @@ def handle(arguments: argparse.Namespace) -> int:
         target = load(arguments.target)
         if isinstance(target, GatewayTarget):
             check_usable(target)
-    except TargetError as wrong:
+        target = replace(target, own_parties=_own_parties(arguments, target))
+    except (TargetError, ValueError) as wrong:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
     try:
-        found = _diagnosis(target)
+        found = replace(_diagnosis(target), unresolved=_unresolved(target))
     except CannotRun as reason:
+        if not arguments.json:
+            _tell_unresolved(_unresolved(target))
         if isinstance(reason, NotReached) and not arguments.json:
             _tell(reason.settings)
         # The reason may contain output of the target.
@@ -59,6 +66,26 @@ def handle(arguments: argparse.Namespace) -> int:
     else:
         _print(found)
     return 0
+
+
+def _own_parties(arguments: argparse.Namespace, target: Target) -> OwnParties:
+    """What the options of a run say about the harness's own parties: those of the table [run] and --names."""
+    from gateproof.conformance.cli.own_parties import own_parties  # noqa: PLC0415
+    from gateproof.conformance.cli.run_options import completed, names  # noqa: PLC0415
+
+    given = argparse.Namespace(target=arguments.target)
+    if arguments.names is not None:
+        try:
+            given.names = names(arguments.names)
+        except argparse.ArgumentTypeError as wrong:
+            raise ValueError(f"--names: {wrong}") from None
+    return own_parties(completed(given), target)
+
+
+def _unresolved(target: Target) -> tuple[str, ...]:
+    from gateproof.conformance.targets.party_names import unresolved  # noqa: PLC0415
+
+    return unresolved(target.role, target.own_parties.names) if target.own_parties.names else ()
 
 
 def _diagnosis(target: Target) -> Diagnosis:
@@ -96,6 +123,16 @@ def _tell(settings: Mapping[str, str]) -> None:
         print(f"  {name}={shlex.quote(value)}")
 
 
+def _tell_unresolved(hosts: Sequence[str]) -> None:
+    """Says which names of --names have no address here, and what helps."""
+    from gateproof.reports.terminal import screen  # noqa: PLC0415
+
+    if hosts:
+        said = f"! this system does not resolve {', '.join(hosts)} to this machine: "
+        helps = f"if the target does not either, add the line '127.0.0.1 {' '.join(hosts)}' to /etc/hosts"
+        screen(no_color=True).fill(f"{said}{helps}", "  ", "    ")
+
+
 def _headline(found: Diagnosis) -> str:
     if found.role == "agent":
         return f"{found.name} runs" + (", but does not get through:" if found.doubts else "")
@@ -112,6 +149,7 @@ def _print(found: Diagnosis) -> None:
     shown.say(_headline(found))
     for doubt in found.doubts:
         shown.fill(f"! {doubt}", "  ", "    ")
+    _tell_unresolved(found.unresolved)
     will = "could" if found.doubts else "will"
     shown.say(f"{len(tested)} of {many(len(found.prospects), 'rule')} {will} be tested")
     _tell(found.settings)

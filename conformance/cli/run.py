@@ -28,6 +28,7 @@ from gateproof.reports.variables import SIGN_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from gateproof.conformance.cli.events import Events
     from gateproof.conformance.run.context.embedded import Embedded
     from gateproof.conformance.run.drive.options import RunOptions
     from gateproof.conformance.suite.rules import Rule
@@ -57,10 +58,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def handle(given: argparse.Namespace) -> int:
     """Exit codes: 0 conformant, 1 not, 2 wrong usage, 3 no verdict, 4 incomplete."""
     # These import pytest, HTTP and cryptography, so they are imported only for a run.
+    from gateproof.conformance.cli.events import events_in  # noqa: PLC0415
     from gateproof.conformance.cli.outputs import refuse_foreign  # noqa: PLC0415
+    from gateproof.conformance.cli.own_parties import own_parties  # noqa: PLC0415
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
-    from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
 
@@ -73,10 +75,7 @@ def handle(given: argparse.Namespace) -> int:
                 raise ValueError(
                     "--operation is for the embedded service: gateproof run service --operation mcp"
                 )
-            if arguments.one_origin and role == "gateway":
-                raise ValueError("--one-origin is for a service or an agent: a gateway has its own origins")
-            if arguments.deviate and role != "agent":
-                raise ValueError("--deviate is for an agent: the gateway that it meets is ours")
+            parties = own_parties(arguments, target)
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
@@ -87,15 +86,12 @@ def handle(given: argparse.Namespace) -> int:
             os.environ.pop(SIGN_KEY, None)
             holding.enter_context(claimed(arguments.out))
             refuse_foreign(arguments.out)
+            events = holding.enter_context(events_in(arguments.events, arguments.out))
         except (TargetError, BaselineError, KeyProblem, ValueError) as wrong:
             print(f"gateproof: {wrong}", file=sys.stderr)
             return WRONG_USAGE
         asked = target or embedded_reference(role, arguments.operation or "http")
-        if arguments.one_origin:
-            asked = _with_one_origin(asked)
-        if not isinstance(asked, GatewayTarget | ServiceTarget):
-            asked = replace(asked, deviations=tuple(arguments.deviate))
-        return _run(arguments, asked, selected, options, formats, key)
+        return _run(arguments, replace(asked, own_parties=parties), selected, options, formats, key, events)
 
 
 def _run(
@@ -105,6 +101,7 @@ def _run(
     options: RunOptions,
     formats: Sequence[str],
     key: SigningKey,
+    events: Events,
 ) -> int:
     from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
     from gateproof.conformance.run.drive.gc_tuning import collect_seldom  # noqa: PLC0415
@@ -125,11 +122,19 @@ def _run(
 
     def ended(check: CheckResult) -> None:
         counting.add(check.rule, failed=check.verdict in {Verdict.FAILED, Verdict.ERROR})
+        events.judged(check)
 
     # First, so that no outputs of an earlier run remain if this run is stopped.
     forget(arguments.out)
+    events.begun(target.name, options.role, options.seed, len(checks))
     result = carry_out(target, selected, options, ended, arguments.out)
     counting.end()
+    events.ended(result)
+    if events.lost:
+        print(
+            f"gateproof: --events {arguments.events}: {events.lost}; the run went on without it",
+            file=sys.stderr,
+        )
     try:
         written = write_all(result, arguments.out, formats, key)
         tell_job(arguments.out)
@@ -150,7 +155,8 @@ def _run(
             whole = shlex.join(words(arguments, options.seed, whole=True))
             shown.say(f"next: {whole} runs it again; what was seen until then is in the report")
         elif result.verdict is RunVerdict.NO_VERDICT and arguments.target is not None and _lacks(result):
-            again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target)])
+            names = ["--names", arguments.names] if arguments.names else []
+            again = shlex.join(["gateproof", "doctor", "--target", str(arguments.target), *names])
             shown.say(f"next: {again} connects, and runs no check")
     return result.verdict.exit_code
 
@@ -201,6 +207,10 @@ def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:
         raise ValueError(f"--certify needs the whole catalogue: leave out --{partial[0]}")
     if arguments.certify and arguments.deviate:
         raise ValueError("--certify needs a gateway that keeps the specification: leave out --deviate")
+    if arguments.certify and arguments.trace:
+        raise ValueError(
+            "--certify needs a target that is not told which check is running: leave out --trace"
+        )
     selected = rules.select(rules.load().for_role(role), arguments.only, arguments.skip)
     if arguments.shard is not None:
         selected = tuple(rule for place, rule in enumerate(selected) if arguments.shard.holds(place))
@@ -258,19 +268,12 @@ def _options(
         strict=arguments.strict,
         certify=arguments.certify,
         deviate=tuple(arguments.deviate),
+        trace=bool(arguments.trace),
         fail_fast=arguments.fail_fast,
         shuffle=arguments.shuffle,
         baseline=entries,
         command=shlex.join(words(arguments, seed, whole=True)),
     )
-
-
-def _with_one_origin(target: Target | Embedded) -> Target | Embedded:
-    from gateproof.conformance.targets.model import GatewayTarget, ServiceTarget  # noqa: PLC0415
-
-    if isinstance(target, ServiceTarget):
-        return replace(target, world=replace(target.world, one_origin=True))
-    return target if isinstance(target, GatewayTarget) else replace(target, one_origin=True)
 
 
 def _target(arguments: argparse.Namespace) -> Target | None:

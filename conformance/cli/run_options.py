@@ -43,7 +43,10 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "database": None,
         "operation": None,
         "one_origin": False,
+        "names": "",
         "deviate": [],
+        "trace": False,
+        "events": None,
         "rate": None,
         "strict": False,
         "certify": False,
@@ -54,7 +57,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
     }
 )
 # Options with a path. In a target file it is relative to the file's folder.
-_PATHS = ("out", "sign-key", "baseline", "database")
+_PATHS = ("out", "sign-key", "baseline", "database", "events")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -139,12 +142,29 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="API and core of the gateway around a service or agent share an origin",
     )
     parser.add_argument(
+        "--names",
+        type=names,
+        metavar="SUFFIX",
+        help="gateproof's own parties are gateway.SUFFIX, merchant.SUFFIX and service.SUFFIX, not addresses",
+    )
+    parser.add_argument(
         "--deviate",
         action="append",
         type=_deviation,
         metavar="NAME",
         help="a diagnosis, which decides nothing: the gateway around an agent leaves the specification in "
         "this way; issuer-address, loopback-redirect, public-client or rfc8414-metadata (repeatable)",
+    )
+    parser.add_argument(
+        "--trace",
+        action=argparse.BooleanOptionalAction,
+        help="send traceparent and X-Gateproof-Check with every request to the target",
+    )
+    parser.add_argument(
+        "--events",
+        type=Path,
+        metavar="FILE",
+        help="write each result to this file at once, as a line of JSON",
     )
     parser.add_argument(
         "--rate", type=_rate, metavar="N", help="maximum requests per second of all workers together"
@@ -194,7 +214,9 @@ def words(arguments: argparse.Namespace, seed: int, *, whole: bool) -> list[str]
         said += ["--target", str(arguments.target)]
     said += ["--operation", arguments.operation] if arguments.operation else []
     said += ["--one-origin"] if arguments.one_origin else []
+    said += ["--names", arguments.names] if arguments.names else []
     said += [word for name in arguments.deviate for word in ("--deviate", name)]
+    said += ["--trace"] if arguments.trace else []
     said += ["--seed", str(seed)]
     said += [] if arguments.faults else ["--no-faults"]
     said += [] if arguments.intercept else ["--no-intercept"]
@@ -322,6 +344,18 @@ def _number(text: str, expected: str, least: int, most: int) -> int:
     if not text.isdecimal() or not least <= int(text) <= most:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected {expected}")
     return int(text)
+
+
+def names(text: str) -> str:
+    """The host name below which the harness's own parties are."""
+    from gateproof.conformance.targets.party_names import is_suffix  # noqa: PLC0415 - for this option only
+
+    name = text.lower().removeprefix(".")
+    if name and not is_suffix(name):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a host name such as localhost or agents.test"
+        )
+    return name
 
 
 def _deviation(text: str) -> str:

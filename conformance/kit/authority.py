@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -28,16 +29,20 @@ class Certificate:
 class Authority:
     """Issues certificates into one folder."""
 
-    def __init__(self, folder: Path, *, kept: Path | None = None) -> None:
-        """Creates a new authority, or loads the one in the folder `kept`, which outlives the run."""
+    def __init__(self, folder: Path, *, kept: Path | None = None, names: Sequence[str] = ()) -> None:
+        """Creates a new authority, or loads the one in the folder `kept`, which outlives the run.
+
+        Certificates for loopback are for these names as well.
+        """
         self._folder = folder
+        self._here = (*LOOPBACK_NAMES, *names)
         self._ca = _load_or_create(kept) if kept is not None else trustme.CA()
         self.ca_file = (kept or folder) / CA_FILE
         self._ca.cert_pem.write_to_path(str(self.ca_file))
 
     def issue(self, name: str, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts."""
-        return self._write(name, self._ca.issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
+        return self._write(name, self._ca.issue_cert(*dict.fromkeys((*self._here, *hosts))))
 
     def issue_for(self, name: str, host: str) -> Certificate:
         """A certificate for this host and not for loopback."""
@@ -45,23 +50,24 @@ class Authority:
 
     def issue_dated(self, name: str, not_before: datetime, not_after: datetime, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts that is not valid now."""
-        names = dict.fromkeys((*LOOPBACK_NAMES, *hosts))
+        names = dict.fromkeys((*self._here, *hosts))
         leaf = self._ca.issue_cert(*names, not_before=not_before, not_after=not_after)
         return self._write(name, leaf)
 
     def issue_as_stranger(self, name: str, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts, issued by an unknown authority."""
-        return self._write(name, trustme.CA().issue_cert(*dict.fromkeys((*LOOPBACK_NAMES, *hosts))))
+        return self._write(name, trustme.CA().issue_cert(*dict.fromkeys((*self._here, *hosts))))
 
     def self_signed(self, name: str, *hosts: str) -> Certificate:
         """A self-signed certificate for loopback and for these hosts."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "self-signed")])
         now = datetime.now(UTC)
+        named = self._here[len(LOOPBACK_NAMES) :]
         names: list[x509.GeneralName] = [
             x509.IPAddress(ip_address("127.0.0.1")),
             x509.IPAddress(ip_address("::1")),
-            *(x509.DNSName(host) for host in dict.fromkeys(("localhost", *hosts))),
+            *(x509.DNSName(host) for host in dict.fromkeys(("localhost", *named, *hosts))),
         ]
         certificate = (
             x509.CertificateBuilder()

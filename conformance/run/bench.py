@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gateproof.conformance.kit.gateway.received import Survey
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.redacted_view import mention
 from gateproof.conformance.wire.redacted_view import show as show_in_full
+from gateproof.conformance.wire.tracing import Tracing
 from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 
@@ -19,6 +20,14 @@ class Bench(ABC):
 
     context: Context
 
+    def __init__(self, context: Context) -> None:
+        self.tracing = Tracing(context.run_id) if context.trace else None
+
+    def note_begin(self, check_id: str) -> None:
+        """From here on, requests belong to this check."""
+        if self.tracing is not None:
+            self.tracing.begin(check_id)
+
     @abstractmethod
     def begin(self, check_id: str) -> None:
         """A new check: the record of the last one is over."""
@@ -26,6 +35,10 @@ class Bench(ABC):
     @abstractmethod
     def close(self) -> None:
         """Ends what the bench has started."""
+
+    @abstractmethod
+    def whereabouts(self) -> Iterator[tuple[str, str]]:
+        """Where the target and the parties around it are, by name; nothing of it is a secret."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:
@@ -65,7 +78,8 @@ class Bench(ABC):
 class SendingBench(Bench):
     """A bench whose checks send requests themselves, to a target that answers: a gateway or a service."""
 
-    def __init__(self) -> None:
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
         self._sent: list[Exchange] = []
 
     def exchanges(self) -> Sequence[Exchange]:

@@ -148,7 +148,7 @@ def load_hypothesis() -> Any:
     import hypothesis  # noqa: PLC0415
     from hypothesis.configuration import set_hypothesis_home_dir  # noqa: PLC0415
 
-    set_hypothesis_home_dir(Path(_home().name))
+    set_hypothesis_home_dir(hypothesis_home())
     # There is no setting for this. If a later version renames it, those constants are drawn again.
     with suppress(ImportError):
         from hypothesis.internal.conjecture import providers  # noqa: PLC0415
@@ -156,6 +156,11 @@ def load_hypothesis() -> Any:
 
         setattr(providers, "_get_local_constants", Constants)  # noqa: B010 - a private name
     return hypothesis
+
+
+def hypothesis_home() -> Path:
+    """The folder of Hypothesis for this process, which removes it at its end."""
+    return Path(_home().name)
 
 
 @cache

@@ -61,7 +61,7 @@ def own_copy(target: Target, stack: ExitStack) -> Target:
     """The target with free ports, its own as long as the stack lasts, where its file leaves some open."""
     if target.file is None or not target.open_ports:
         return target
-    return load(target.file, draw=lambda: kept_port(stack))
+    return replace(load(target.file, draw=lambda: kept_port(stack)), own_parties=target.own_parties)
 
 
 def _document(file: Path) -> dict[str, Any]:

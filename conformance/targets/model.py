@@ -164,8 +164,7 @@ class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
     `algorithm` of the gateway's keys is by default the one that the service takes. `scopes` are those of
-    the Resource. Both also apply without the others. With `one_origin`, the gateway's API and core share an
-    origin.
+    the Resource. Both also apply without the others.
     """
 
     listen: Address | None = None
@@ -177,7 +176,6 @@ class World:
     indicator: str | None = None
     scopes: tuple[str, ...] | None = None
     files: ServerFiles | None = None
-    one_origin: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -201,6 +199,26 @@ class Reach:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OwnParties:
+    """How the options of a run change the harness's own parties around a target.
+
+    With `one_origin`, API and core of the gateway around a service or agent share an origin. With `names`,
+    the parties have host names below it in place of addresses. `deviations` are ways in which the gateway
+    around an agent leaves the specification.
+    """
+
+    one_origin: bool = False
+    names: str = ""
+    deviations: tuple[str, ...] = ()
+
+    def as_options(self) -> list[str]:
+        """The words of the command line that say the same."""
+        said = ["--one-origin"] if self.one_origin else []
+        said += ["--names", self.names] if self.names else []
+        return said + [word for name in self.deviations for word in ("--deviate", name)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class GatewayTarget:
     """A gateway under test; `file` is None for the embedded one."""
 
@@ -221,6 +239,7 @@ class GatewayTarget:
     # Whether the file leaves ports open, and whether the target can be launched more than once.
     open_ports: bool = False
     may_run_twice: bool = False
+    own_parties: OwnParties = OwnParties()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -241,15 +260,12 @@ class ServiceTarget:
     logs: Logs
     open_ports: bool = False
     may_run_twice: bool = False
+    own_parties: OwnParties = OwnParties()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentTarget:
-    """An agent under test; `file` is None for the embedded one.
-
-    With `one_origin`, API and core of the gateway that it meets share an origin. `deviations` are ways in
-    which that gateway leaves the specification.
-    """
+    """An agent under test; `file` is None for the embedded one."""
 
     role: Literal["agent"] = "agent"
     file: Path | None
@@ -259,8 +275,7 @@ class AgentTarget:
     logs: Logs
     open_ports: bool = False
     may_run_twice: bool = False
-    one_origin: bool = False
-    deviations: tuple[str, ...] = ()
+    own_parties: OwnParties = OwnParties()
 
 
 Target = GatewayTarget | ServiceTarget | AgentTarget

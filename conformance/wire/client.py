@@ -102,7 +102,8 @@ class Wire:
     def also(self, url: str, *, ca_file: str | None) -> Iterator[None]:
         """Allows requests to one more of the harness's own fakes during the block."""
         before = self._places
-        self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file))
+        suffix = next((place.own_suffix for place in before if place.own_suffix), "")
+        self._places = (*before, Place(origins=frozenset({origin(url)}), ca_file=ca_file, own_suffix=suffix))
         try:
             yield
         finally:

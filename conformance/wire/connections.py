@@ -17,6 +17,7 @@ import httpcore
 
 from gateproof.conformance.wire.bounded import Bounded, Deadline
 from gateproof.conformance.wire.exchange import Answer, Request
+from gateproof.conformance.wire.exhausted import raise_if_exhausted
 from gateproof.conformance.wire.route import Place, trust
 
 # The beginning of the failure text if TLS does not accept the other side's certificate.
@@ -109,6 +110,7 @@ class Connections:
             zlib.error,
             UnicodeError,
         ) as error:
+            raise_if_exhausted(error)
             raise NoAnswer(_failure(error)) from None
 
     def _ask(self, place: Place, request: Request) -> Answer:
@@ -158,7 +160,7 @@ class Connections:
         if request.longer_s:
             timeouts = {**timeouts, "read": self._timeout_s + request.longer_s}
         extensions: dict[str, object] = {"timeout": timeouts, "trace": _noting_connections(opened)}
-        headers = _encoded((*place.headers.items(), *request.headers))
+        headers = _encoded((*place.headers_for_a_request().items(), *request.headers))
         named = {name.lower() for name, _ in headers}
         if b"host" not in named:
             shown = b"[%b]" % host if b":" in host else host
@@ -170,10 +172,10 @@ class Connections:
             request.body or request.method in _WITH_BODY
         ):
             headers.append((b"Content-Length", b"%d" % len(request.body)))
-        if place.connect_to is not None:
+        if place.connect_to is not None or place.is_own_name(parts.hostname or ""):
             extensions["sni_hostname"] = host.decode("ascii")
-            where, _, number = place.connect_to.rpartition(":")
-            host, port = where.strip("[]").encode("ascii"), int(number)
+            where, port = place.address(request.url)
+            host = where.encode("ascii")
         if request.target is not None:
             extensions["target"] = request.target
         url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=_target(request.url))

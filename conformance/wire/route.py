@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import SplitResult, urlsplit
 
 from gateproof.conformance.wire.rate_limit import Pace
+from gateproof.conformance.wire.tracing import Tracing
 
-_THIS_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
+_ADDRESS = "127.0.0.1"
+_THIS_MACHINE = frozenset({"localhost", _ADDRESS, "::1"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +19,7 @@ class Place:
     """How one host is reached: trusted CA, address, additional headers.
 
     Other ports of its hosts are allowed as well, for example for keys; they get no additional headers and no
-    client certificate.
+    client certificate. Host names below `own_suffix` are this machine, whatever the system resolves them to.
     """
 
     origins: frozenset[str]
@@ -26,16 +28,36 @@ class Place:
     client_cert: tuple[str, str] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     connect_to: str | None = None
+    own_suffix: str = ""
+    # Headers that are new for every request.
+    tracing: Tracing | None = field(default=None, compare=False)
     pace: Pace | None = field(default=None, compare=False)
+
+    def headers_for_a_request(self) -> Mapping[str, str]:
+        """The additional headers for one request."""
+        return self.headers if self.tracing is None else {**self.headers, **self.tracing.headers()}
 
     def go_ahead(self, requests: int = 1) -> None:
         """Waits until this many requests may be sent at one moment."""
         if self.pace is not None:
             self.pace.take(requests)
 
+    def address(self, url: str) -> tuple[str, int]:
+        """Where to connect for a URL of this place."""
+        if self.connect_to is not None:
+            host, _, port = self.connect_to.rpartition(":")
+            return host.strip("[]"), int(port)
+        parts = urlsplit(url)
+        host, usual = parts.hostname or "", 443 if parts.scheme == "https" else 80
+        return _ADDRESS if self.is_own_name(host) else host, parts.port or usual
+
+    def is_own_name(self, host: str) -> bool:
+        """True if this host is the harness's own name for this machine."""
+        return bool(self.own_suffix) and host.endswith(f".{self.own_suffix}")
+
     def nearby(self) -> Place:
         """The same host on another port."""
-        return replace(self, origins=frozenset(), headers={}, client_cert=None)
+        return replace(self, origins=frozenset(), headers={}, client_cert=None, tracing=None)
 
 
 def hosts_of(urls: Iterable[str]) -> frozenset[str]:

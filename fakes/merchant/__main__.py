@@ -77,7 +77,7 @@ async def _open(config: MerchantConfig) -> list[Listener]:
     built: list[Merchant] = []
 
     def merchant_at(netloc: str) -> ASGIApp:
-        base_url = config.public_url or _url(config, netloc)
+        base_url = config.public_url or _url(config, config.named(netloc))
         signer = new_signer(config.seed)
         built.append(
             build(config, base_url=base_url, http=http, entropy=random.SystemRandom(), signer=signer)
@@ -95,6 +95,7 @@ async def _open(config: MerchantConfig) -> list[Listener]:
         application(merchant),
         token_endpoint=endpoints.token_endpoint,
         host=host,
+        named=config.named,
         tls=tls,
         certificates=certificates,
     )

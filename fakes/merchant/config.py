@@ -46,6 +46,8 @@ class MerchantConfig:
     admin_token: str = field(repr=False)
     listen: str = "127.0.0.1:0"
     public_url: str | None = None
+    # The host in its URLs, in place of the address at which it listens.
+    name: str | None = None
     tls: TlsFiles | None = None
     paths: Literal["seeded", "usual"] = "seeded"
     seed: int = 7
@@ -58,6 +60,10 @@ class MerchantConfig:
     @property
     def address(self) -> tuple[str, int]:
         return _address(self.listen)
+
+    def named(self, netloc: str) -> str:
+        """A host and port of this merchant as they are in its URLs."""
+        return netloc if self.name is None else f"{self.name}:{netloc.rpartition(':')[2]}"
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=str)
@@ -79,6 +85,7 @@ def parse_config(text: str) -> MerchantConfig:
         admin_token=admin_token,
         listen=listen,
         public_url=_public_url(raw.get("public_url")),
+        name=None if raw.get("name") is None else _text("name", raw["name"]),
         tls=_tls(raw.get("tls")),
         paths=_paths(raw.get("paths", "seeded")),
         seed=_whole("seed", raw.get("seed", 7)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -27,12 +27,14 @@ class ExtraListeners:
         *,
         token_endpoint: str,
         host: str,
+        named: Callable[[str], str],
         tls: ssl.SSLContext | None,
         certificates: Mapping[str, ssl.SSLContext],
     ) -> None:
         self._app = app
         self._endpoint = urlsplit(token_endpoint)
         self._host = host
+        self._named = named
         self._states: dict[str, ssl.SSLContext | None] = {OPEN: tls, **certificates}
         if tls is not None:
             self._states[PLAIN] = None
@@ -42,7 +44,7 @@ class ExtraListeners:
         """Open a listener; returns the URL of the token endpoint there, which names the listener."""
         listener = SwitchableListener(self._app, host=self._host)
         await listener.open(self._states[OPEN])
-        url = self._endpoint._replace(netloc=listener.netloc).geturl()
+        url = self._endpoint._replace(netloc=self._named(listener.netloc)).geturl()
         self._listeners[url] = listener
         return url
 

@@ -57,7 +57,7 @@ class MoreMerchants:
         def merchant_at(netloc: str) -> ASGIApp:
             merchant = build(
                 config,
-                base_url=f"{scheme}://{netloc}",
+                base_url=f"{scheme}://{config.named(netloc)}",
                 http=self._http,
                 entropy=random.SystemRandom(),
                 signer=new_signer(seed),

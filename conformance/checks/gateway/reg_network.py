@@ -11,7 +11,6 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
-from gateproof.conformance.wire.tls import address
 
 # Small enough that head and body arrive in many pieces, and no TLS record in one.
 PIECE, PAUSE_S = 48, 0.002
@@ -26,7 +25,7 @@ def registration_cut_by_the_network_answers_201(gateway: Gateway, world: World) 
     require.that(place is not None, "registration", expected="an address of the target", got=url)
     assert place is not None  # noqa: S101 - required above
     pieces = toxics.sliced(PIECE, pause_s=PAUSE_S, way=Way.THERE)
-    with byte_proxy(address(place, url)) as proxy:
+    with byte_proxy(place.address(url)) as proxy:
         proxy.arm(pieces)
         with gateway.wire.through(url, proxy.address):
             answer = gateway.register(world.agents.metadata())

@@ -13,10 +13,12 @@ from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, RO
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import Due
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
+from gateproof.conformance.kit.gateway.own_names import by_name, suffix_of
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
+from gateproof.conformance.targets.party_names import THIEF
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.agent import get
 from gateproof.conformance.wire.exchange import Exchange
@@ -125,13 +127,15 @@ def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tup
 def _other_server(world: World) -> Iterator[tuple[AttackerHost, MerchantFault]]:
     """A server that the gateway would trust, and the fault that redirects to it."""
     at = urlsplit(world.merchant_api or "")
-    if not is_loopback(at.hostname or ""):
+    if not is_loopback(at.hostname or "") and not suffix_of(world):
         raise LeftOut("a gateway on another machine cannot reach the server to which it is redirected")
     certificate = world.service_certificate if at.scheme == "https" else None
     wire = world.gateway.wire
-    with AttackerHost(certificate) as thief, wire.also(thief.url, ca_file=world.ca_file):
-        require(wire.send("the other server", get(thief.url))).status(200)
-        yield thief, replace(REDIRECT, parameters={"location": thief.url})
+    with AttackerHost(certificate) as thief:
+        url = by_name(world, thief.url, THIEF["gateway"])
+        with wire.also(url, ca_file=world.ca_file):
+            require(wire.send("the other server", get(url))).status(200)
+            yield thief, replace(REDIRECT, parameters={"location": url})
 
 
 def _got_nothing(thief: AttackerHost, alone: IsolatedUser, before: int) -> None:

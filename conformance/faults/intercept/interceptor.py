@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
 from gateproof.conformance.faults.intercept.rules import Passed, Rule
+from gateproof.conformance.targets.guardian import guardian
 
 _ADDON = Path(__file__).parent / "addon.py"
 _START_S, _ORDER_S, _END_S = 30.0, 20.0, 5.0
@@ -98,7 +99,10 @@ def intercepting(trust: Trust, program: Path | None = None) -> Iterator[Intercep
     if program is None:
         raise InterceptFailed("mitmdump was not found")
     with ExitStack() as stack:
+        keeper = guardian()
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gateproof-")))
+        keeper.add_folder(folder)
+        stack.callback(keeper.drop_folder, folder)
         token = secrets.token_urlsafe(24)
         listening = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         listening.bind(str(folder / "orders"))

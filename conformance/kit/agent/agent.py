@@ -24,6 +24,7 @@ from gateproof.conformance.kit.agent.visits import Deliver, Visits, honest
 from gateproof.conformance.kit.agent.world import SCOPES, AgentWorld, Heard
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.targets.model import Launch
+from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
@@ -134,7 +135,9 @@ class Install:
         """The environment variables of the agent."""
         certificate, key = self.certificate
         # Many clients send requests to localhost through a proxy unless NO_PROXY excludes it.
-        direct = ",".join(dict.fromkeys([os.environ.get("NO_PROXY", ""), *_HERE])).lstrip(",")
+        direct = ",".join(
+            dict.fromkeys([os.environ.get("NO_PROXY", ""), *_HERE, *hosts_below(self.world.names)])
+        ).lstrip(",")
         return {
             "NO_PROXY": direct,
             "no_proxy": direct,

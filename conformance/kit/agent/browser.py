@@ -20,6 +20,7 @@ from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
 from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.wire.tracing import Tracing
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
@@ -96,8 +97,9 @@ class BrowserCommand:
 class Courier:
     """Delivers redirects to the agent's callback, like a browser that accepts any certificate there."""
 
-    def __init__(self, over: threading.Event) -> None:
+    def __init__(self, over: threading.Event, tracing: Tracing | None = None) -> None:
         self._over = over
+        self._tracing = tracing
         self._sent_at: float | None = None
         # True: the browser command returns now, although more deliveries follow. An agent that listens only
         # after its browser command has returned would otherwise wait for itself.
@@ -151,7 +153,8 @@ class Courier:
             try:
                 connection.connect()
                 self._has_listened = True
-                connection.request("GET", target, headers={"Accept": "text/html"})
+                named = self._tracing.headers() if self._tracing is not None else {}
+                connection.request("GET", target, headers={"Accept": "text/html", **named})
                 sent = True
                 response = connection.getresponse()
                 headers = "\n".join(f"{name}: {value}" for name, value in response.headers.items())

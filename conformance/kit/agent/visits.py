@@ -104,6 +104,7 @@ class Visits:
         self._printed: dict[str, float] = {}
         self._opened_for: set[str] = set()
         self._agent_opens_browser = False
+        self._tracing = world.tracing
         self._wire = Wire((world.place(),), timeout_s=_PAGE_S, record=lambda _: None)
         self._forms = FormsSignIn(send=self._send, may_visit=self._wire.may_reach)
         login = DEFAULT_USERS[0].login
@@ -130,7 +131,7 @@ class Visits:
                 return True
             self._printed[url] = float("inf")
             self._agent_opens_browser |= self._is_authorization_request(url)
-        courier, ended = Courier(self.over), threading.Event()
+        courier, ended = Courier(self.over, self._tracing), threading.Event()
         outcome: list[bool] = []
 
         def open_it() -> None:
@@ -170,7 +171,7 @@ class Visits:
             self._printed |= dict.fromkeys(due, float("inf"))
             due = [url for url in due if not is_masked(url, self._printed)]
             self._opened_for.update(due)
-        going = [(url, "printed", Courier(self.over)) for url in due]
+        going = [(url, "printed", Courier(self.over, self._tracing)) for url in due]
         threads = [threading.Thread(target=self._open, args=each, daemon=True) for each in going]
         for thread in threads:
             thread.start()

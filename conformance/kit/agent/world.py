@@ -14,8 +14,11 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateproof.conformance.targets import party_names
+from gateproof.conformance.targets.party_names import host_of
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.route import Place, origin
+from gateproof.conformance.wire.tracing import Tracing
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.application import Routes, application
 from gateproof.fakes.gateway.deviations import deviate
@@ -33,6 +36,12 @@ SCOPES = ("orders:read", "orders:list")
 # The names of the parties; the agent must not send secrets to the thief or over plain HTTP.
 SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
 THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
+# The parties that have another name than the gateway with `--names`.
+_NAMED = {
+    SERVICE: party_names.SERVICE,
+    METADATA: party_names.SERVICE,
+    THIEF: party_names.THIEF["agent"],
+}
 BROWSER_MARK = "x-gateproof-browser"
 GOOD = "good"
 # Certificate defects, in the words of a report.
@@ -109,7 +118,7 @@ class AgentWorld:
 
     `metadata_apart` puts the resource metadata on a separate host; `wrong` maps parties to certificate
     defects. With `one_origin`, a gateway's API and core share an origin. `deviations` are ways in which the
-    gateways leave the specification.
+    gateways leave the specification. With `names`, all parties have host names below it.
     """
 
     def __init__(
@@ -120,9 +129,13 @@ class AgentWorld:
         metadata_apart: bool = False,
         wrong: Mapping[str, str] | None = None,
         one_origin: bool = False,
+        names: str = "",
         deviations: Sequence[str] = (),
+        tracing: Tracing | None = None,
     ) -> None:
         self._loop = loop
+        self.tracing = tracing
+        self.names = names
         self.deviations = deviations
         # Parties at the origin of another one.
         self.at_origin_of = {CORE: GATEWAY, SECOND_CORE: SECOND} if one_origin else {}
@@ -153,7 +166,8 @@ class AgentWorld:
 
     def url(self, party: str) -> str:
         """The thief has another host name than the others, so that any client can tell them apart."""
-        host = "localhost" if party == THIEF else "127.0.0.1"
+        usual = "localhost" if party == THIEF else "127.0.0.1"
+        host = host_of(_NAMED.get(party, party_names.GATEWAY), self.names) if self.names else usual
         return f"{'http' if party == CLEAR else 'https'}://{host}:{self._door(party).port}"
 
     def _door(self, party: str) -> _Door:
@@ -208,6 +222,7 @@ class AgentWorld:
             origins=frozenset(origin(party.url) for party in self.parties.values()),
             ca_file=str(self._certificates.ca_file),
             headers={BROWSER_MARK: self.mark},
+            own_suffix=self.names,
         )
 
     def close(self) -> None:

@@ -12,6 +12,7 @@ from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
 from gateproof.conformance.faults.intercept.interceptor import Interceptor
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
+from gateproof.conformance.kit.gateway.own_names import by_address, by_name, suffix_of
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
@@ -40,9 +41,10 @@ def behind_a_proxy(world: World) -> Iterator[Behind]:
     alone = placeable(world)
     door = alone.merchant.open_listener()
     try:
-        at = urlsplit(door)
+        at = urlsplit(by_address(world, door))
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
-            yield Behind(alone=elsewhere(alone, proxy.instead_of(door)), proxy=proxy)
+            through = by_name(world, proxy.instead_of(door))
+            yield Behind(alone=elsewhere(alone, through), proxy=proxy)
     finally:
         world.worker_state.note_trouble()
         alone.merchant.close_listener(door)
@@ -68,7 +70,8 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
         raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
     proxy, door, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
     try:
-        yield Intercepted(alone=elsewhere(alone, proxy.open(hop, door)), proxy=proxy)
+        through = by_name(world, proxy.open(hop, by_address(world, door)))
+        yield Intercepted(alone=elsewhere(alone, through), proxy=proxy)
     finally:
         world.worker_state.note_trouble()
         proxy.arm()
@@ -83,7 +86,8 @@ def placeable(world: World) -> IsolatedUser:
         raise Unavailable(
             "control:create_resource", "a separate token endpoint needs a Resource that the run creates"
         )
-    if not is_loopback(urlsplit(world.merchant_api or "").hostname or ""):
+    host = urlsplit(world.merchant_api or "").hostname or ""
+    if not is_loopback(host) and not suffix_of(world):
         raise LeftOut("the gateway reaches the merchant only at one address, which [merchant] sets")
     return alone
 

@@ -23,6 +23,7 @@ from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
 from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
+from gateproof.conformance.targets.party_names import GATEWAY, MERCHANT, host_of
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
@@ -119,7 +120,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     tls = server_tls(certificate.cert_file, certificate.key_file) if secure else None
     loop = stack.enter_context(Loop())
     scheme = "https" if secure else "http"
-    addresses, ports = _addresses(target.world, scheme, stack)
+    addresses, ports = _addresses(target, scheme, stack)
     kept = kept_folder(target)
     algorithm = target.world.algorithm or USUAL
     core_key = kept_key(kept / "core-key.pem", algorithm) if kept is not None else new_key(algorithm)
@@ -141,7 +142,8 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         algorithms=Algorithms(gateway, told=target.world.algorithm is not None),
         thief=thief,
         thief_url=f"{thief_scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
-        thief_in_reach=_is_loopback(urlsplit(addresses.base_url).hostname or ""),
+        thief_in_reach=bool(target.own_parties.names)
+        or _is_loopback(urlsplit(addresses.base_url).hostname or ""),
         ca_file=ca_file,
         secure=secure,
         certificate=(str(certificate.cert_file), str(certificate.key_file)),
@@ -223,15 +225,18 @@ def _sharing(gateway: ScriptedGateway, listeners: int) -> Sequence[Sequence[Rout
             return [(base,), (core,), (merchant,)]
 
 
-def _addresses(world: World, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
+def _addresses(target: ServiceTarget, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
     """One address for all parties if it is configured by hand, otherwise two with one origin, or three."""
+    world = target.world
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
         addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
         return addresses, [world.listen]
-    number = 2 if world.one_origin else 3
+    number = 2 if target.own_parties.one_origin else 3
     ports = [Address(host="127.0.0.1", port=kept_port(stack)) for _ in range(number)]
-    origins = [f"{scheme}://127.0.0.1:{where.port}" for where in ports]
+    parties = [GATEWAY] * (number - 1) + [MERCHANT]
+    hosts = [host_of(party, target.own_parties.names) for party in parties]
+    origins = [f"{scheme}://{host}:{where.port}" for host, where in zip(hosts, ports, strict=True)]
     base, core, merchant = origins[0], origins[-2], origins[-1]
     paths = {"core_keys_path": f"/k-{secrets.token_hex(4)}/set", "issuer_path": f"/i-{secrets.token_hex(4)}"}
     return Addresses(base_url=base, core_url=core, merchant_api_url=f"{merchant}/api", **paths), ports

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
@@ -47,6 +47,7 @@ class AgentBench(Bench):
     context: AgentContext
 
     def __init__(self, context: AgentContext) -> None:
+        super().__init__(context)
         self.context = context
         self._lasting = ExitStack()
         self._folder = Path(tempfile.mkdtemp(prefix="agent-", dir=context.folder))
@@ -89,8 +90,15 @@ class AgentBench(Bench):
     def begin(self, check_id: str) -> None:
         """A new check: the last one's worlds are closed, and nothing is written down yet."""
         self._check = check_id
+        self.note_begin(check_id)
         self._of_check.close()
         self._looked_at.clear()
+
+    def whereabouts(self) -> Iterator[tuple[str, str]]:
+        """The environment of the last launch: with it, the agent can be launched by hand."""
+        for install, _ in self._looked_at[-1:]:
+            yield from install.environment().items()
+            yield "CA_FILE", str(install.ca_file)
 
     def close(self) -> None:
         self._lasting.close()
@@ -159,8 +167,10 @@ class AgentBench(Bench):
             context.certificates,
             metadata_apart=metadata_apart,
             wrong=wrong,
-            one_origin=context.target.one_origin,
-            deviations=context.target.deviations,
+            one_origin=context.target.own_parties.one_origin,
+            names=context.target.own_parties.names,
+            deviations=context.target.own_parties.deviations,
+            tracing=self.tracing,
         )
         stack.callback(world.close)
         install = Install(

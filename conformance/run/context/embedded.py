@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -20,6 +20,7 @@ from gateproof.conformance.targets.model import (
     Limits,
     Logs,
     Operation,
+    OwnParties,
     Reach,
     ServiceTarget,
     SignIn,
@@ -54,10 +55,7 @@ class Embedded:
     program: tuple[str, ...] = (*PYTHON_MODULE, "gateproof.reference.gateway")
     # By which of its two ways the service's operation is called.
     operation: Literal["http", "mcp"] = "http"
-    # Whether API and core of the gateway around a service or agent share an origin.
-    one_origin: bool = False
-    # The ways in which the gateway around an agent leaves the specification.
-    deviations: tuple[str, ...] = ()
+    own_parties: OwnParties = field(default_factory=OwnParties)
     # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
     open_control: bool = False
     # A run drives the control alone, and starts without pages that nobody sees.
@@ -111,6 +109,7 @@ def embedded_gateway(
         merchant=None,
         limits=Limits(),
         projects=(),
+        own_parties=embedded.own_parties,
     )
 
 
@@ -156,9 +155,10 @@ def embedded_service(
         launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
         # RSA keys take longer to make, and a proof needs thousands.
-        world=World(algorithm="ES256", one_origin=embedded.one_origin),
+        world=World(algorithm="ES256"),
         limits=Limits(),
         logs=Logs(),
+        own_parties=embedded.own_parties,
     )
 
 
@@ -170,6 +170,5 @@ def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
         version=embedded.version,
         launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
         logs=Logs(),
-        one_origin=embedded.one_origin,
-        deviations=embedded.deviations,
+        own_parties=embedded.own_parties,
     )

@@ -48,6 +48,8 @@ class Diagnosis:
     doubts: tuple[str, ...] = ()
     # The settings for a service that is configured by hand, by environment variable.
     settings: Mapping[str, str] = field(default_factory=dict)
+    # Host names of the harness's own parties that this system does not resolve to this machine.
+    unresolved: tuple[str, ...] = ()
 
     @property
     def unchecked(self) -> list[str]:
@@ -61,6 +63,7 @@ class Diagnosis:
             "role": self.role,
             "doubts": list(self.doubts),
             "settings": dict(self.settings),
+            "unresolved": list(self.unresolved),
             "rules": [self._rule(each) for each in self.prospects],
         }
 

@@ -41,11 +41,13 @@ from gateproof.conformance.run.service.bench import ServiceBench
 from gateproof.conformance.run.service.worker_copy import ServiceShare
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import Check, check_of
-from gateproof.conformance.suite.generated_input import Draw
+from gateproof.conformance.suite.generated_input import Draw, hypothesis_home
 from gateproof.conformance.suite.needs import touches_whole_target
 from gateproof.conformance.suite.races import Races, racers_for, rounds_for, wanted_for
+from gateproof.conformance.targets.guardian import guardian
+from gateproof.conformance.wire.tracing import trace_id_of
 from gateproof.reports.result_json import check_result_to_dict
-from gateproof.reports.verdicts import CheckResult
+from gateproof.reports.verdicts import CheckResult, Verdict
 
 PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()
@@ -59,6 +61,8 @@ _PART = 4
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
+    # This process may be killed before it removes the folder.
+    guardian().add_folder(hypothesis_home())
     handed = getattr(config, "workerinput", None)
     if handed is not None:
         collect_seldom()
@@ -101,7 +105,8 @@ def _looked_back(config: pytest.Config) -> Iterator[CheckResult]:
             check = check_of(function)
             if check is not None and not check.cases and check.ids()[0] in asked:
                 bench.begin(check.ids()[0])
-                yield judge(check.ids()[0], check, partial(function, world=bench.world), bench)
+                found = judge(check.ids()[0], check, partial(function, world=bench.world), bench)
+                yield _traced(found, bench)
 
 
 def _survey(config: pytest.Config) -> Survey:
@@ -265,10 +270,22 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
     with stash[INTERRUPTION].let_through():
         bench = stash[_BENCH]
         found = judge(_id(pyfuncitem), _check(pyfuncitem), lambda: pyfuncitem.obj(**arguments), bench)
+        found = _traced(found, bench)
+        if bench.context.held is not None and (found.verdict is Verdict.FAILED or found.owner):
+            bench.context.held(bench, found)
         pyfuncitem.stash[_FOUND] = (
             bench.album.illustrated(found) if isinstance(bench, GatewayBench) else found
         )
     return True
+
+
+def _traced(found: CheckResult, bench: Bench) -> CheckResult:
+    """A failure with the trace of its requests, to look it up in the target's log."""
+    if bench.tracing is None or not (found.verdict is Verdict.FAILED or found.owner):
+        return found
+    trace_id = trace_id_of(bench.context.run_id, found.id)
+    observations = {**found.observations, "trace_id": trace_id}
+    return replace(found, observations=observations, public=(*found.public, trace_id))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,6 +78,7 @@ def header_of(
             faults=options.faults,
             examples=options.examples,
             deviate=options.deviate,
+            trace=options.trace,
         ),
         clock_skew_s=_skew(prepared),
         run_id=prepared.context.run_id if prepared is not None else secrets.token_hex(4),
@@ -190,6 +191,8 @@ def _open_values(value: Any) -> Any:
             if field.name in {"headers", "env"}
             else _open_values(getattr(value, field.name))
             for field in fields(value)
+            # What the options of a run say about the harness's own parties is not in the target file.
+            if field.name != "own_parties"
         }
     if isinstance(value, Mapping):
         return {str(name): _open_values(each) for name, each in value.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -59,9 +60,11 @@ class GatewayBench(SendingBench):
         What happens at that instance is recorded, and searched for secrets, with all other requests of the
         check.
         """
-        super().__init__()
+        super().__init__(context)
         self.context = context
         self._beside = beside
+        if beside is not None:
+            self.tracing = beside.tracing
         self._instance: OwnInstance | None = None
         target, merchant = context.target, context.merchant
         self.album = Screenshots()
@@ -69,7 +72,7 @@ class GatewayBench(SendingBench):
         self.received = self._received()
         self._wire = Wire(
             (
-                replace(target_place(target), pace=context.pace),
+                replace(target_place(target), pace=context.pace, tracing=self.tracing),
                 *further_places(target.reach),
                 *([merchant.place] if merchant is not None else []),
             ),
@@ -108,6 +111,7 @@ class GatewayBench(SendingBench):
 
     def begin(self, check_id: str) -> None:
         """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
+        self.note_begin(check_id)
         self.received.begin(check_id)
         self.album.begin(check_id)
         self.anew()
@@ -157,6 +161,20 @@ class GatewayBench(SendingBench):
         if self.context.target.launch is None:
             with suppress(Unsupported):
                 self._pool.clean_up()
+
+    def whereabouts(self) -> Iterator[tuple[str, str]]:
+        target, merchant = self.context.target, self.context.merchant
+        yield "BASE_URL", target.base_url
+        yield "CORE_URL", target.core_url
+        if target.control is not None and target.control.url is not None:
+            yield "CONTROL_URL", target.control.url
+        if merchant is not None:
+            yield "MERCHANT_URL", merchant.endpoints["issuer"]
+        if target.reach.ca_file is not None:
+            yield "CA_FILE", str(target.reach.ca_file)
+        if self._instance is not None:
+            yield "RESTARTED_BASE_URL", self._instance.target.base_url
+            yield "RESTARTED_CORE_URL", self._instance.target.core_url
 
     def owns_steps(self) -> bool:
         """False after the clock was moved, if the users sign in elsewhere: time has not passed there."""

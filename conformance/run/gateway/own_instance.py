@@ -61,13 +61,13 @@ class OwnInstance:
             keeper.add_folder(self._folder)
             starting.callback(keeper.drop_folder, self._folder)
             try:
-                self._target = self._own(context.target, starting)
+                self.target = self._own(context.target, starting)
                 self._running = self._started(starting)
             except (CannotRun, LaunchFailed, OSError) as failure:
                 self._lost = f"a further instance did not start: {failure}"
                 return
             self._bench = open_bench(
-                replace(context, target=self._target, clock_offset_s=0.0, troubled_at=None, registrations=0)
+                replace(context, target=self.target, clock_offset_s=0.0, troubled_at=None, registrations=0)
             )
             self._stack = starting.pop_all()
 
@@ -78,7 +78,7 @@ class OwnInstance:
         self._there().hang_up()
         self._running.clear_away()
         until = time.monotonic() + _GONE_WITHIN_S
-        while any(accepts_connections(*each) for each in addresses_of(self._target)):
+        while any(accepts_connections(*each) for each in addresses_of(self.target)):
             if time.monotonic() > until:
                 self._lost = "killing what was launched does not end the target, which still listens"
                 raise Unavailable("restart", self._lost)
@@ -122,4 +122,4 @@ class OwnInstance:
         )
 
     def _started(self, stack: ExitStack) -> Running:
-        return launch_gateway(self._target, self._folder / "target.log", self._ca_file, stack)
+        return launch_gateway(self.target, self._folder / "target.log", self._ca_file, stack)

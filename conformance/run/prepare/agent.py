@@ -16,6 +16,7 @@ from gateproof.conformance.run.context.embedded import Embedded, embedded_agent
 from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared, redrawn
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.model import AgentTarget, Launch
+from gateproof.conformance.targets.party_names import hosts_below
 
 _OFFERED = frozenset({"examples", "faults", "logs:output"})
 
@@ -26,7 +27,7 @@ def prepare_agent(
     """Prepares without launching: every check launches the agent as often as it needs."""
     target = embedded_agent(given, folder) if isinstance(given, Embedded) else redrawn(given, stack)
     _there(target.launch)
-    authority, now = Authority(folder), datetime.now(UTC)
+    authority, now = Authority(folder, names=hosts_below(given.own_parties.names)), datetime.now(UTC)
     issued = {
         GOOD: authority.issue("world"),
         EXPIRED: authority.issue_dated("expired", now - timedelta(days=9), now - timedelta(days=2)),

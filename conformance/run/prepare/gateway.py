@@ -31,6 +31,7 @@ from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.file import own_copy
 from gateproof.conformance.targets.launch import LaunchFailed, Running, launch
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Launch, ServiceTarget
+from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.targets.processes import exit_text
 from gateproof.conformance.targets.readiness import accepts_connections, any_answers
 from gateproof.conformance.wire import agent as agent_wire
@@ -114,7 +115,8 @@ def prepare(
 
     Raises Distrusted, with what the rules about TLS need, if the target's certificate is refused.
     """
-    authority = stage.authority if stage is not None else Authority(folder)
+    names = hosts_below(target.own_parties.names)
+    authority = stage.authority if stage is not None else Authority(folder, names=names)
     world = started(target, authority, folder, seed, stack, stage.merchant if stage is not None else None)
     described = _describe(world.target)
     first, distrust = _reach(world.target)

@@ -13,6 +13,7 @@ from gateproof.conformance.kit.bad_certificates import bad_certificates
 from gateproof.conformance.run.context.merchant_access import MerchantAccess
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.targets.model import GatewayTarget
+from gateproof.conformance.targets.party_names import MERCHANT, host_of
 from gateproof.conformance.wire.route import Place, origin
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant import process
@@ -45,6 +46,9 @@ def start_merchant(
         admin_token=secrets.token_urlsafe(24),
         listen=f"{place.listen.host}:{place.listen.port}" if place else "127.0.0.1:0",
         public_url=place.public_url if place else None,
+        name=host_of(MERCHANT, target.own_parties.names)
+        if target.own_parties.names and place is None
+        else None,
         tls=_files(certificate) if secure else None,
         paths="usual" if place else "seeded",
         seed=seed,
@@ -73,6 +77,7 @@ def start_merchant(
             origins=frozenset({origin(running.issuer)}),
             ca_file=str(ca_file) if secure else None,
             connect_to=urlsplit(running.url).netloc if place and place.public_url else None,
+            own_suffix=target.own_parties.names,
         ),
     )
     _introduce(target, access)

@@ -30,6 +30,7 @@ from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.doubts import unreachable
 from gateproof.conformance.targets.launch import LaunchFailed, Running
 from gateproof.conformance.targets.model import ServiceTarget, World
+from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.targets.readiness import any_answers
 from gateproof.conformance.wire.client import RateLimited, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
@@ -68,7 +69,8 @@ def prepare_service(
             "a running service already has a Proxy client: set proxy_client_id and"
             " proxy_client_secret_env under [world], and listen to the address of the world"
         )
-    authority = Authority(folder, kept=kept_folder(given) if isinstance(given, ServiceTarget) else None)
+    kept = kept_folder(given) if isinstance(given, ServiceTarget) else None
+    authority = Authority(folder, kept=kept, names=hosts_below(given.own_parties.names))
     target = (
         embedded_service(given, authority, folder, stack)
         if isinstance(given, Embedded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.received import Survey
@@ -31,14 +32,17 @@ class ServiceBench(SendingBench):
     context: ServiceContext
 
     def __init__(self, context: ServiceContext) -> None:
-        super().__init__()
+        super().__init__(context)
         self.context = context
         self.received = ServiceReceived(context.world)
         self._sessions = OpenSessions(context.world)
         target = context.target
         usual_s = target.limits.request_timeout_s
         longest_s = (target.limits.longest_call_s or SERVICE_ANSWER_S) + _MOMENT_S
-        places = (replace(service_place(target), pace=context.pace), *further_places(target.reach))
+        places = (
+            replace(service_place(target), pace=context.pace, tracing=self.tracing),
+            *further_places(target.reach),
+        )
         self._wire = Wire(places, timeout_s=usual_s, record=self._record)
         self._patient = Wire(places, timeout_s=max(usual_s, longest_s), record=self._record)
         self._keyring = Keyring()
@@ -58,9 +62,19 @@ class ServiceBench(SendingBench):
         self._patient.begin()
         self.service = self._fresh()
         wait_until_recovered(self.service, self.world)
+        self.note_begin(check_id)
         # What an answer until here has in it is the last check's doing.
         self.received.begin(check_id)
         self.forget()
+
+    def whereabouts(self) -> Iterator[tuple[str, str]]:
+        target, addresses = self.context.target, self.world.gateway.addresses
+        yield "SERVICE_URL", target.service_url
+        yield "BASE_URL", addresses.base_url
+        yield "CORE_URL", addresses.core_url
+        yield "MERCHANT_API_URL", addresses.merchant_api_url
+        if target.reach.ca_file is not None:
+            yield "CA_FILE", str(target.reach.ca_file)
 
     def close(self) -> None:
         self._wire.close()

@@ -18,7 +18,7 @@ from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.suite import rules
 from gateproof.conformance.targets.file import load
-from gateproof.conformance.targets.model import AgentTarget
+from gateproof.conformance.targets.model import AgentTarget, OwnParties
 from gateproof.fakes.gateway.deviations import DEVIATIONS
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
@@ -173,7 +173,7 @@ def test_agent_gets_further_by_what_it_was_told(name: str, tmp_path: Path) -> No
 
     plain, further = (
         carry_out(
-            replace(target, deviations=deviations),
+            replace(target, own_parties=OwnParties(deviations=deviations)),
             rules.select(rules.load().for_role("agent"), ["AGENT-01"]),
             RunOptions(role="agent", chosen=frozenset({CHECK}), deviate=deviations),
             lambda _: None,

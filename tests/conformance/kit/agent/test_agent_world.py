@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import ssl
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from gateproof.conformance.kit.agent.world import CORE, GATEWAY, SECOND, SECOND_CORE, AgentWorld, Certificates
+from gateproof.conformance.kit.agent.world import (
+    CLEAR,
+    CORE,
+    GATEWAY,
+    SECOND,
+    SECOND_CORE,
+    SERVICE,
+    THIEF,
+    AgentWorld,
+    Certificates,
+)
 from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.targets.party_names import hosts_below
+from gateproof.conformance.wire.client import Wire
+from gateproof.conformance.wire.exchange import Request
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -33,3 +47,33 @@ def test_each_host_answers_and_hears_its_own_requests(one_origin: bool, tmp_path
             heard = {each.party: each.call.endpoint for each in world.heard() if each.party in (base, core)}
             assert heard == {base: Endpoint.DISCOVERY, core: Endpoint.CORE_KEYS}
         world.close()
+
+
+def test_all_parties_have_names(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, names=hosts_below("agents.test"))
+    issued = authority.issue("world")
+    certificates = Certificates(
+        ca_file=authority.ca_file, files={"good": (issued.cert_file, issued.key_file)}
+    )
+    with Loop() as loop:
+        world = AgentWorld(loop, certificates, names="agents.test")
+        hosts = {name: urlsplit(party.url).hostname for name, party in world.parties.items()}
+        wire = Wire((world.place(),), timeout_s=5, record=lambda _: None)
+        exchange = wire.send(
+            "discovery",
+            Request(
+                method="GET", url=f"{world.desk.site.authorization_server}/.well-known/openid-configuration"
+            ),
+        )
+        wire.close()
+        world.close()
+
+    assert hosts == {
+        SERVICE: "service.agents.test",
+        GATEWAY: "gateway.agents.test",
+        CORE: "gateway.agents.test",
+        CLEAR: "gateway.agents.test",
+        THIEF: "merchant.agents.test",
+    }
+    # No system knows these names: the harness finds its own parties by their ports.
+    assert exchange.status == 200, exchange.failure

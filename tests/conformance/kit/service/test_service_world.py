@@ -6,25 +6,26 @@ import re
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from gateproof.conformance.kit.authority import Authority
 from gateproof.conformance.kit.service.world import ServiceWorld, environment, set_up
 from gateproof.conformance.run.context.embedded import embedded_reference, embedded_service
-from gateproof.conformance.targets.model import Address, World
+from gateproof.conformance.targets.model import Address, OwnParties, World
 from gateproof.conformance.wire.ports import free_ports
 from gateproof.fakes.gateway.keys import kept_key
 
 
-def told(world: World, folder: Path) -> tuple[ServiceWorld, dict[str, str]]:
+def told(world: World, folder: Path, own: OwnParties | None = None) -> tuple[ServiceWorld, dict[str, str]]:
     """A world that has been open for a moment, and what a launched service is told of it."""
     authority = Authority(folder)
     with ExitStack() as stack:
         service = embedded_service(embedded_reference("service"), authority, folder, stack)
-        target = replace(service, world=world)
-        around = set_up(target, authority, stack)
-        return around, dict(environment(around, target, authority))
+        target = replace(service, world=world, own_parties=own or OwnParties())
+        opened = set_up(target, authority, stack)
+        return opened, dict(environment(opened, target, authority))
 
 
 def test_project_is_told_and_stands_in_the_tokens(tmp_path: Path) -> None:
@@ -51,9 +52,9 @@ def test_discovery_announces_what_the_core_signs_by(tmp_path: Path) -> None:
     assert gateway.discovery().document[announced] == ["EdDSA", "RS256"]
 
 
-@pytest.mark.parametrize(("world", "origins"), [(World(), 3), (World(one_origin=True), 2)])
-def test_api_and_core_share_an_origin_if_told_so(world: World, origins: int, tmp_path: Path) -> None:
-    around, settings = told(world, tmp_path)
+@pytest.mark.parametrize(("one_origin", "origins"), [(False, 3), (True, 2)])
+def test_api_and_core_share_an_origin_if_told_so(one_origin: bool, origins: int, tmp_path: Path) -> None:
+    around, settings = told(World(), tmp_path, OwnParties(one_origin=one_origin))
     named = [
         settings[f"GATEPROOF_{name}"].removesuffix("/api")
         for name in ("BASE_URL", "CORE_URL", "MERCHANT_API_URL")
@@ -62,6 +63,16 @@ def test_api_and_core_share_an_origin_if_told_so(world: World, origins: int, tmp
     assert len(set(named)) == origins
     assert named[2] not in named[:2]
     assert around.gateway.addresses.token_endpoint.startswith(named[1])
+
+
+def test_parties_have_names_if_told_so(tmp_path: Path) -> None:
+    _, settings = told(World(), tmp_path, OwnParties(names="agents.test"))
+    hosts = [
+        urlsplit(settings[f"GATEPROOF_{name}"]).hostname
+        for name in ("BASE_URL", "CORE_URL", "MERCHANT_API_URL")
+    ]
+
+    assert hosts == ["gateway.agents.test", "gateway.agents.test", "merchant.agents.test"]
 
 
 @pytest.mark.parametrize("algorithm", ["ES256", "RS256", "PS256", "EdDSA"])
