@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from gateproof.conformance.run.bench import Bench
 from gateproof.reports.exchanges import curl
@@ -22,16 +24,18 @@ def hold(screen: Screen, bench: Bench, failed: CheckResult) -> None:
     for number, shown in enumerate(failed.exchanges, 1):
         screen.say(f"\n# {number}. {shown.step}")
         screen.say(curl(shown, own_ca=own_ca))
-    screen.say("\neverything is held as the failure left it; Ctrl-C ends it")
-    _wait_for_a_signal()
+    with _signalled() as over:
+        screen.say("\neverything is held as the failure left it; Ctrl-C ends it")
+        over.wait()
 
 
-def _wait_for_a_signal() -> None:
-    """The signal ends the waiting and not the run, which then stops everything as usual."""
+@contextmanager
+def _signalled() -> Iterator[threading.Event]:
+    """A signal to stop sets the event, and does not end the run, which then stops everything as usual."""
     over = threading.Event()
     before = {number: signal.signal(number, lambda *_: over.set()) for number in _ENDING}
     try:
-        over.wait()
+        yield over
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from pathlib import Path
@@ -20,4 +21,7 @@ def where(error: BaseException) -> str:
     ]
     # A long name in one piece looks like a credential and would be redacted.
     name = _IN_A_NAME.sub(" ", type(error).__name__)
+    if isinstance(error, OSError) and error.errno:
+        # The system's own words, without the path.
+        name += f" ({os.strerror(error.errno)})"
     return f"{name} at {' > '.join(frames[-4:]) or 'an unknown place'}"
