@@ -87,7 +87,7 @@ def one_round(role: str, subject: Subject, case: str, seed: int) -> tuple[Verdic
     chosen, place = frozenset({case}), own_place(seed=1)
     options = RunOptions(role=role, seed=seed, chosen=chosen, exchanges=False)
     target = Embedded(
-        name=subject.name, program=subject.program(role, place.runner()), operation=subject.operation
+        name=subject.name, program=subject.program(role, place.runner), operation=subject.operation
     )
     stage = place.stage() if role == "gateway" else None
     begun = time.monotonic()

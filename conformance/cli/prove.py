@@ -154,6 +154,7 @@ def _proven(
     before_s: float,
 ) -> int:
     """Runs the remaining trials and prints the result."""
+    from gateproof.conformance.run.proof.fork_server import ForkServerEnded  # noqa: PLC0415
     from gateproof.conformance.run.proof.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
     from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415
@@ -206,7 +207,7 @@ def _proven(
                 ended=note,
                 parts=None if chosen.since is None else chosen.since.left,
             )
-    except ProofBroke as broke:
+    except (ProofBroke, ForkServerEnded) as broke:
         stopped = str(broke)
     counting.end()
     proof = kept()

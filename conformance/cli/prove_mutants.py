@@ -83,6 +83,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def _tried(proof: MutantProof, arguments: argparse.Namespace) -> int:
     from gateproof.conformance.run.drive.signals import terminated_as_interrupted  # noqa: PLC0415 - loads with a proof
+    from gateproof.conformance.run.proof.fork_server import ForkServerEnded  # noqa: PLC0415
     from gateproof.conformance.run.proof.mutation.trials import attempt_mutant  # noqa: PLC0415
     from gateproof.conformance.run.proof.workers import in_workers  # noqa: PLC0415
     from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415
@@ -112,6 +113,8 @@ def _tried(proof: MutantProof, arguments: argparse.Namespace) -> int:
                     shown.say("\n    ".join([f"survived: {trial.mutant.name}", *trial.mutant.change]))
     except KeyboardInterrupt:
         stopped = "interrupted"
+    except ForkServerEnded as ended:
+        stopped = str(ended)
     counting.end()
     document = proof.keep()
     code = tell(shown, document["figures"], proof.path)

@@ -1,4 +1,4 @@
-"""Starts the reference's fork server, with which many gateways can be started fast."""
+"""Starts the reference's fork server, with which many parties can be started fast."""
 
 from __future__ import annotations
 
@@ -12,21 +12,41 @@ from gateproof.package import PYTHON_MODULE
 
 _READY_S = 30.0
 _END_S = 5.0
+# The command that the process which started this worker has given it.
+_given: list[tuple[str, ...]] = []
+
+
+class ForkServerEnded(Exception):
+    """The process that starts the parties of all trials is gone."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(f"the process that starts the reference ended ({how})")
 
 
 class ForkServer:
     """Gives the command that runs a module of the reference; the server ends with the stack.
 
-    Without fork(), or if the server does not run any more, this is the command of a new interpreter.
+    Without fork() this is the command of a new interpreter.
     """
 
     def __init__(self, stack: ExitStack) -> None:
         self._process = _start(stack) if hasattr(os, "fork") else None
-        self._command = _said(self._process) if self._process is not None else PYTHON_MODULE
+        self.runner = _said(self._process) if self._process is not None else PYTHON_MODULE
 
-    def runner(self) -> tuple[str, ...]:
-        gone = self._process is None or self._process.poll() is not None
-        return PYTHON_MODULE if gone else self._command
+    def check(self) -> None:
+        """Raises an error if the server has ended: what it started has ended with it."""
+        if self._process is not None and self.runner != PYTHON_MODULE and self._process.poll() is not None:
+            raise ForkServerEnded(f"exit code {self._process.returncode}")
+
+
+def give(runner: tuple[str, ...]) -> None:
+    """Every trial of this process uses this command from now on."""
+    _given[:] = [runner]
+
+
+def runner_here(stack: ExitStack) -> tuple[str, ...]:
+    """The command that this process was given, or else that of a server of its own."""
+    return _given[0] if _given else ForkServer(stack).runner
 
 
 def _start(stack: ExitStack) -> subprocess.Popen[bytes]:

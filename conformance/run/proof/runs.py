@@ -16,7 +16,7 @@ from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.run.prepare.gateway import Stage, set_stage
-from gateproof.conformance.run.proof.fork_server import ForkServer
+from gateproof.conformance.run.proof.fork_server import runner_here
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.scope import Part, in_passing, rules_of
 from gateproof.fakes.merchant.admin import MerchantAdminError
@@ -122,7 +122,7 @@ def attempt(subject: Subject, role: str, part: Part, seed: int) -> Trial:
     own = own_place(seed)
     embedded = Embedded(
         name=f"{subject.kind} {subject.name}",
-        program=subject.program(role, own.runner()),
+        program=subject.program(role, own.runner),
         operation=subject.operation,
     )
     # A service gets its own world, because its configuration is part of the test.
@@ -138,22 +138,20 @@ def attempt(subject: Subject, role: str, part: Part, seed: int) -> Trial:
 
 
 class _Place:
-    """The merchant and the fork server of a worker, kept for many trials because their start is slow.
+    """The merchant of a worker, and the command of the fork server.
 
-    The merchant is replaced now and then, because it keeps records of hundreds of megabytes.
+    The merchant is kept for many trials because its start is slow. It is replaced now and then, because it
+    keeps records of hundreds of megabytes.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._lasting = ExitStack()
         atexit.register(self._lasting.close)
-        self._fork_server = ForkServer(self._lasting)
+        # The command that runs a module of the reference.
+        self.runner = runner_here(self._lasting)
         self._stage: Stage | None = None
         self._staged = self._lasting.enter_context(ExitStack())
-
-    def runner(self) -> tuple[str, ...]:
-        """The command that runs a module of the reference."""
-        return self._fork_server.runner()
 
     def stage(self) -> Stage:
         if self._stage is None or _is_worn(self._stage):

@@ -9,17 +9,23 @@ import tempfile
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
+from gateproof.conformance.run.proof import fork_server
+from gateproof.conformance.run.proof.fork_server import ForkServer
 
 Result = TypeVar("Result")
 # Workers ignore these signals; their pipe tells them to stop.
 _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SAFE_PATH = "PYTHONSAFEPATH"
+# A socket's path has at most 107 bytes on Linux and 103 on macOS, and multiprocessing adds 32.
+_LONGEST_FOLDER = 70
+# Loaded once; every worker is forked from the process that loaded it.
+_LOADED_BEFORE = ["gateproof.conformance.run.proof.loaded_before"]
 
 
 def in_workers(
@@ -29,25 +35,42 @@ def in_workers(
 
     If the caller closes the iterator before its end, the workers stop.
     """
-    # New interpreters: a forked process would have the state of the test runner.
-    start = multiprocessing.get_context("spawn")
+    start = _context()
     until, held = start.Pipe(duplex=False)
-    # The temporary folder is for workers, which do not clean up when they are stopped.
-    with (
-        TemporaryDirectory(prefix="gateproof-prove-") as folder,
-        closing(held),
-        _safe_path(),
-        ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=(until, folder)) as pool,
-    ):
+    with ExitStack() as stack:
+        server = ForkServer(stack)
+        # The temporary folder is for workers, which do not clean up when they are stopped.
+        folder = stack.enter_context(TemporaryDirectory(prefix="gateproof-prove-"))
+        stack.enter_context(closing(held))
+        stack.enter_context(_safe_path())
+        given = (until, folder, server.runner)
+        pool = stack.enter_context(
+            ProcessPoolExecutor(workers, mp_context=start, initializer=_begin, initargs=given)
+        )
         try:
             with _held(_STOPPING):
                 waiting = {pool.submit(work, *call): place for place, call in enumerate(calls)}
             for done in as_completed(waiting):
+                server.check()
                 yield waiting[done], done
         except BaseException:
             held.close()
             pool.shutdown(cancel_futures=True)
             raise
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    """How workers start: as forks of a server, or as new interpreters where there is no fork().
+
+    A fork of this process would have the state of the command. The server listens at a path below the folder
+    for temporary files.
+    """
+    too_long = len(os.fsencode(tempfile.gettempdir())) > _LONGEST_FOLDER
+    if too_long or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_LOADED_BEFORE)
+    return context
 
 
 @contextmanager
@@ -74,13 +97,14 @@ def _held(numbers: Sequence[signal.Signals]) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
-def _begin(until: Connection, folder: str) -> None:
+def _begin(until: Connection, folder: str, runner: tuple[str, ...]) -> None:
     """Sets up a worker: it ends when the parent closes the pipe, and its own children end with its pipes.
 
     Signals do nothing to it, because the parent handles them. They are not ignored: what it launches would
     ignore them as well.
     """
     tempfile.tempdir = folder
+    fork_server.give(runner)
     collect_seldom()
     for number in _STOPPING:
         signal.signal(number, lambda *_: None)

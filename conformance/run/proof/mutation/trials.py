@@ -67,7 +67,7 @@ def attempt_mutant(mutant: Mutant, role: str, seed: int) -> MutantTrial:
         file.write_text(json.dumps(change), encoding="utf-8")
         embedded = Embedded(
             name=f"mutant {mutant.name}",
-            program=(*own.runner(), "gateproof.reference.mutants", role, str(file)),
+            program=(*own.runner, "gateproof.reference.mutants", role, str(file)),
             operation="mcp" if mutant.file == _MCP else "http",
         )
         for number, chosen in enumerate(_stages(role, f"{seed}/{mutant.name}/{mutant.change}")):

@@ -109,3 +109,40 @@ def test_stopped_proof_leaves_no_process(number: signal.Signals, to_group: bool,
     assert code == 3, said
     kept = json.loads((tmp_path / "gateproof-proof" / "prove.json").read_text())
     assert not kept["complete"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
+def test_proof_whose_fork_server_was_killed_says_so(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "--only", "redirect-*"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        # The server has a child once it has forked the first party.
+        assert eventually(lambda: any(map(fork_servers_of, fork_servers_of(process.pid))))
+        (server,) = fork_servers_of(process.pid)
+        os.kill(server, signal.SIGKILL)
+        said, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 3, said
+    assert "the process that starts the reference ended (exit code -9)" in said
+    assert "Traceback" not in said
+
+
+def fork_servers_of(parent: int) -> list[int]:
+    found = []
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            its_parent = int(place.read_text().rpartition(")")[2].split()[1])
+            if (
+                its_parent == parent
+                and b"gateproof.reference.fork_server" in place.with_name("cmdline").read_bytes()
+            ):
+                found.append(int(place.parent.name))
+        except OSError:
+            continue
+    return found
