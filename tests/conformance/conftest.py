@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gateproof.conformance.run.proof.fork_server import ForkServer
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.keys import new_key
 
@@ -32,6 +34,13 @@ def scripted_gateway() -> ScriptedGateway:
     )
     addresses = Addresses(base_url="http://b", core_url="http://c", merchant_api_url="http://m")
     return ScriptedGateway(addresses, setup, core_key=new_key("ES256"))
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator[tuple[str, ...]]:
+    """The command that starts a module of the reference as a fork, as in a proof."""
+    with ExitStack() as stack:
+        yield ForkServer(stack).runner
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,13 @@ from gateproof.reports.verdicts import RunResult
 COMMAND = [sys.executable, "-m", "gateproof", "prove", "service", "--workers", "1", "--no-color"]
 
 
-def judged(kind: str, name: str, folder: Path, *only: str, chosen: frozenset[str] | None = None) -> RunResult:
-    program = (sys.executable, "-m", f"gateproof.reference.{kind}s", "service", name)
+def judged(
+    subject: Sequence[str], folder: Path, *only: str, chosen: frozenset[str] | None = None
+) -> RunResult:
+    *program, name = subject
     selected = rules.select(rules.load().for_role("service"), only)
     options = RunOptions(role="service", seed=5, only=only, chosen=chosen)
-    return carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)
+    return carry_out(Embedded(name=name, program=(*program, name)), selected, options, lambda _: None, folder)
 
 
 def failed(result: RunResult) -> dict[str, Any]:
@@ -78,10 +81,14 @@ def failed(result: RunResult) -> dict[str, Any]:
         ),
     ],
 )
-def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
+def test_defect_is_named_for_what_it_is(
+    name: str, rule: str, said: str, runner: Sequence[str], tmp_path: Path
+) -> None:
     known = proven("service").defects.get(name)
     chosen = None if known is None else frozenset(known.checks)
-    found = failed(judged("defect", name, tmp_path, rule, chosen=chosen))
+    found = failed(
+        judged((*runner, "gateproof.reference.defects", "service", name), tmp_path, rule, chosen=chosen)
+    )
 
     assert any(said in message for message in found.values()), found
 
@@ -105,8 +112,10 @@ def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_pat
         ("nothing-beside-a-call", ("ROBUST-03",)),
     ],
 )
-def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:
-    result = judged("variant", name, tmp_path, *only)
+def test_legal_choice_is_left_alone(
+    name: str, only: tuple[str, ...], runner: Sequence[str], tmp_path: Path
+) -> None:
+    result = judged((*runner, "gateproof.reference.variants", "service", name), tmp_path, *only)
 
     verdicts = {rule.id: (rule.verdict.value, rule.reason) for rule in result.rules}
     assert {verdict for verdict, _ in verdicts.values()} == {"passed"}, (verdicts, failed(result))
