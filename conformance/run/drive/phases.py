@@ -101,6 +101,16 @@ class _Controller:
         for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
             self._sink(check_result_from_dict(found), place)
 
+    def pytest_unconfigure(self, config: pytest.Config) -> None:
+        """Ends workers of a session that was interrupted while it started them.
+
+        pytest does not finish such a session, and since Python 3.12 execnet cannot end them at the exit
+        of the interpreter.
+        """
+        nodes = getattr(config.pluginmanager.get_plugin("dsession"), "nodemanager", None)
+        if nodes is not None:
+            nodes.teardown_nodes()
+
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if (own := session.config.stash.get(SURVEY, None)) is not None:
