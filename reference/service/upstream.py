@@ -23,7 +23,7 @@ class Patience:
 
     tries: int = 2
     pause_s: float = 0.05
-    answer_s: float = 1.0
+    answer_s: float = 3.0
 
 
 def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
