@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.wire.exchange import Request
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.wire.exchange import Exchange, Request
 
 Form = Callable[[Request], Request]
 
@@ -32,6 +33,20 @@ def _named(spelt: Callable[[str], str]) -> Form:
 ACCEPTS: Mapping[str, Form] = {"accept-anything": _accepting("*/*"), "no-accept": _accepting(None)}
 # Header names are case-insensitive (RFC 9110 section 5.1).
 NAME_CASES: Mapping[str, Form] = {"lower-case": _named(str.lower), "upper-case": _named(str.upper)}
+
+
+def chunked(request: Request) -> Request:
+    """As clients send a body that they write while they make it (RFC 9112 section 7.1)."""
+    if not request.body:
+        return request
+    return replace(request, headers=(*request.headers, ("Transfer-Encoding", "chunked")))
+
+
+def unless_a_length_is_demanded(answer: Exchange) -> Exchange:
+    """An answer to a chunked request; a server may demand a length, or speak HTTP/1.0."""
+    if answer.status in {411, 501}:
+        raise LeftOut("the server takes no chunked request")
+    return answer
 
 
 def in_form(world: World, form: Form) -> World:

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import TOKENS, invalid_grant, no_tokens, proven
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, Form, in_form
+from gateproof.conformance.checks.gateway._request_forms import (
+    ACCEPTS,
+    Form,
+    chunked,
+    in_form,
+    unless_a_length_is_demanded,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -47,3 +53,15 @@ def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: Form) -
     answer = require(in_form(world, case).gateway.exchange(authorization, grant_type="gateproof")).refused()
 
     expect.text(expect(answer).json_object().get("error"), "error in the refusal")
+
+
+@check("CODE-01")
+def chunked_exchange_is_answered_like_others(world: World) -> None:
+    """A code exchange whose body comes in chunks, without a length, gives every token."""
+    world, authorization = proven(world)
+
+    answer = unless_a_length_is_demanded(in_form(world, chunked).gateway.exchange(authorization))
+
+    expect(answer).status(200)
+    for name in (*TOKENS, "scope"):
+        expect.text(answer.member(name), name)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.checks.gateway._request_forms import (
+    ACCEPTS,
+    NAME_CASES,
+    Form,
+    chunked,
+    in_form,
+    unless_a_length_is_demanded,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -26,6 +33,14 @@ def header_names_in_another_case_give_a_token(world: World, case: Form) -> None:
     _gives_a_token(world, case)
 
 
+@check("PROXY-01")
+def chunked_request_gives_a_token(world: World) -> None:
+    """A Proxy token request whose body comes in chunks, without a length, is answered like others."""
+    world.backend.proxy_token()
+
+    _gives_a_token(world, chunked)
+
+
 @check("PROXY-03", cases=ACCEPTS)
 def wrong_secret_answers_401_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
     """A wrong secret is answered with 401 also where the client accepts anything, or says nothing."""
@@ -39,5 +54,5 @@ def wrong_secret_answers_401_whatever_media_type_is_asked_for(world: World, case
 def _gives_a_token(world: World, form: Form) -> None:
     answer = in_form(world, form).gateway.proxy_token(world.projects.home().proxy_client)
 
-    expect(answer).status(200)
+    expect(unless_a_length_is_demanded(answer) if form is chunked else answer).status(200)
     expect.text(answer.member("access_token"), "access_token")

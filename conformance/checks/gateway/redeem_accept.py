@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._json_bodies import expect_json
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.checks.gateway._request_forms import (
+    ACCEPTS,
+    NAME_CASES,
+    Form,
+    chunked,
+    in_form,
+    unless_a_length_is_demanded,
+)
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 
 Asked = Callable[[Gateway, ValidTokens], Exchange]
@@ -36,6 +43,15 @@ def backend_that_asks_for_no_media_type_redeems(world: World, case: Form) -> Non
 def header_names_in_another_case_redeem(world: World, case: Form) -> None:
     """A redemption whose header names are in lower or upper case is answered like others."""
     _redeems(world, case)
+
+
+@check("REDEEM-01")
+def chunked_redemption_is_answered_like_others(world: World) -> None:
+    """A redemption whose body comes in chunks, without a length, gives the merchant token."""
+    good = valid_tokens(world)
+    require(world.gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator)).status(200)
+
+    _redeems(world, chunked)
 
 
 @check("REDEEM-03", cases=ACCEPTS)
@@ -81,7 +97,7 @@ def _redeems(world: World, form: Form) -> None:
 
     answer = in_form(world, form).gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator)
 
-    expect(answer).status(200)
+    expect(unless_a_length_is_demanded(answer) if form is chunked else answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
 
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, NAME_CASES, Form, in_form
+from gateproof.conformance.checks.gateway._request_forms import (
+    ACCEPTS,
+    NAME_CASES,
+    Form,
+    chunked,
+    in_form,
+    unless_a_length_is_demanded,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -34,3 +41,13 @@ def header_names_in_another_case_register(world: World, case: Form) -> None:
     world.agents.new()
 
     expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
+
+
+@check("REG-01")
+def chunked_registration_is_answered_like_others(world: World) -> None:
+    """A registration whose body comes in chunks, without a length, is answered with 201."""
+    world.agents.new()
+
+    answer = in_form(world, chunked).gateway.register(world.agents.metadata())
+
+    expect(unless_a_length_is_demanded(answer)).status(201)

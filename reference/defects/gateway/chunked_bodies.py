@@ -1,0 +1,60 @@
+"""Gateways that read as much of a body as its Content-Length says, and nothing where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.gateway.gateway import Gateway
+
+
+def by_its_length(
+    is_read_so: Callable[[str, dict[bytes, bytes]], bool],
+) -> Callable[[ASGIApp, Gateway], ASGIApp]:
+    """Chunked bodies of these paths and headers are taken for empty."""
+
+    def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+        async def read(scope: Scope, receive: Receive, send: Send) -> None:
+            headers = dict(scope["headers"])
+            if b"content-length" in headers or not is_read_so(scope["path"], headers):
+                await app(scope, receive, send)
+                return
+            while (await receive()).get("more_body"):
+                pass
+            await app(scope, _nothing, send)
+
+        return read
+
+    return around
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+DEFECTS = (
+    defect(
+        "chunked-registrations-unread (REG-01): The body of a registration without a Content-Length is "
+        "taken for empty.",
+        around=by_its_length(lambda path, _: path == "/api/register"),
+    ),
+    defect(
+        "chunked-exchanges-unread (CODE-01): The form of an agent without a Content-Length is taken for "
+        "empty.",
+        around=by_its_length(
+            lambda path, headers: path == "/oauth2/token" and b"authorization" not in headers
+        ),
+    ),
+    defect(
+        "chunked-proxy-token-requests-unread (PROXY-01): The form of a Proxy client without a "
+        "Content-Length is taken for empty.",
+        around=by_its_length(lambda path, headers: path == "/oauth2/token" and b"authorization" in headers),
+    ),
+    defect(
+        "chunked-redemptions-unread (REDEEM-01): The body of a redemption without a Content-Length is taken "
+        "for empty.",
+        around=by_its_length(lambda path, _: path == "/api/credentials/token"),
+    ),
+)
