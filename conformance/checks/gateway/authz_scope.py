@@ -20,6 +20,8 @@ from gateproof.conformance.wire.jose import read
 FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
     "unknown": lambda _: "gateproof:everything",
     "longer": lambda scope: scope + ":all",
+    "longer-by-a-full-stop": lambda scope: scope + ".all",
+    "longer-by-a-slash": lambda scope: scope + "/all",
     "beginning": lambda scope: scope[:-1],
     "wildcard": lambda scope: scope.partition(":")[0] + ":*",
     "star": lambda _: "*",

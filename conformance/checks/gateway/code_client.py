@@ -34,6 +34,7 @@ WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
     "all-but-the-last-character": cut_short,
     "longer": longer,
     "other-case": in_other_case,
+    "blank-behind": lambda secret: f"{secret} ",
     "backwards": lambda secret: secret[::-1] if secret[::-1] != secret else secret + "x",
     "null": lambda _: "null",
 }
@@ -45,6 +46,10 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "underscore-for-a-character": lambda own: wildcarded(own, "_"),
     "percent-for-a-character": lambda own: wildcarded(own, "%"),
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
+    # As a database with a lenient collation compares, and as frameworks trim.
+    "other-case": in_other_case,
+    "blank-before": lambda own: f" {own}",
+    "blank-behind": lambda own: f"{own} ",
 }
 
 # Requests without a client identity: otherwise anybody who found code and verifier could use them.

@@ -42,6 +42,10 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),
+    # As a database with a lenient collation compares, and as frameworks trim.
+    "id-in-other-case": lambda own, secret: (in_other_case(own), secret),
+    "blank-before-the-id": lambda own, secret: (f" {own}", secret),
+    "blank-behind-the-id": lambda own, secret: (f"{own} ", secret),
     # Wildcards for one character in databases and patterns.
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
