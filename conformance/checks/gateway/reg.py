@@ -18,7 +18,8 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 OTHER = "https://agent.example/other"
-YEAR_S = 366 * 24 * 3600
+DAY_S = 24 * 3600
+YEAR_S = 366 * DAY_S
 # Longer than certificates, contracts and sensible retention periods are made for.
 YEARS = 3
 SAMPLES = 32
@@ -250,6 +251,32 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
 def secret_works_three_years_later(gateway: Gateway, world: World) -> None:
     """A client secret still works after three years, too: it has no end."""
     _works_later(gateway, world, YEARS * YEAR_S)
+
+
+@check("REG-14", cases={"two-days": 2 * DAY_S, "forty-days": 40 * DAY_S})
+def secret_that_was_never_used_works_later(gateway: Gateway, world: World, case: float) -> None:
+    """An agent that registered and did nothing for days gets its code and its tokens.
+
+    The positive twin is an agent that registers now. A gateway may require an operator to approve the
+    old one.
+    """
+    idle = world.agents.new()
+    world.clock.advance(case)
+    require(gateway.exchange(world.new_code())).status(200)
+
+    attempt = world.attempt(idle)
+    visit = gateway.visit(attempt)
+
+    never_issued = Authorization(
+        agent=idle,
+        code=Secret("code", "gateproof-invented"),
+        verifier=attempt.verifier,
+        redirect_uri=attempt.parameters["redirect_uri"],
+    )
+    if visit.sent_to is None and visit.status == 200 and _is_known(gateway, never_issued):
+        raise LeftOut("the agent is Pending here, and its secret is still distinguished from a wrong one")
+    code_came(visit, "first authorization of an agent that registered days ago")
+    expect(gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))).status(200)
 
 
 def _works_later(gateway: Gateway, world: World, seconds: float) -> None:

@@ -12,6 +12,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require, values_of_choice
 from gateproof.conformance.suite.parties import Agent
+from gateproof.conformance.wire.forgery import own_jwk
 
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -20,7 +21,13 @@ def _method(name: str) -> Change:
     return lambda metadata: metadata | {"token_endpoint_auth_method": name}
 
 
-# How a registration differs from a good one. Methods that prove the agent in another way are left alone.
+def _with_a_key(name: str) -> Change:
+    return lambda metadata: (
+        metadata | {"token_endpoint_auth_method": name, "jwks": {"keys": [own_jwk("ES256", kid="gateproof")]}}
+    )
+
+
+# How a registration differs from a good one. What an agent proves in another way is not sent either.
 METHODS: Mapping[str, Change] = {
     "none": _method("none"),
     "none-in-upper-case": _method("NONE"),
@@ -30,6 +37,12 @@ METHODS: Mapping[str, Change] = {
     "left-out": lambda metadata: {
         name: value for name, value in metadata.items() if name != "token_endpoint_auth_method"
     },
+    "private-key": _with_a_key("private_key_jwt"),
+    "secret-key": _method("client_secret_jwt"),
+    "certificate": lambda metadata: (
+        _method("tls_client_auth")(metadata) | {"tls_client_auth_subject_dn": "CN=agent.example"}
+    ),
+    "own-certificate": _with_a_key("self_signed_tls_client_auth"),
     "none-for-a-native-application": lambda metadata: (
         metadata | {"token_endpoint_auth_method": "none", "application_type": "native"}
     ),

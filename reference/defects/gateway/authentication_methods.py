@@ -25,6 +25,7 @@ from gateproof.reference.gateway.policy.registration import (
 from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import Refusal
 
+WITH_A_KEY = frozenset({"private_key_jwt", "tls_client_auth", "self_signed_tls_client_auth"})
 _ANY_METHOD = without(REGISTRATION_CHECKS, auth_method_is_supported)
 
 
@@ -68,6 +69,11 @@ DEFECTS = (
         "public-unless-a-method-is-named (REG-15): An agent that names no method needs no secret.",
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),
         new_agent=none_unless_named,
+    ),
+    defect(
+        "keys-of-agents-left-to-others (REG-15): An agent that registers a method with a key or a "
+        "certificate needs neither that nor a secret.",
+        **public(lambda facts: facts.agent is not None and facts.agent.auth_method in WITH_A_KEY),
     ),
     defect(
         "public-agents-name-themselves (REG-15): The client_id is secret enough for an agent with the "

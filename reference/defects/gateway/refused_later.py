@@ -25,7 +25,7 @@ from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
 from gateproof.reference.outcomes import JsonObject, Refusal
 
-NINETY_DAYS_S, TEN_MINUTES_S = 90 * 86400.0, 600.0
+DAY_S, NINETY_DAYS_S, TEN_MINUTES_S = 86400.0, 90 * 86400.0, 600.0
 NUMBERS = count(1001)
 
 
@@ -55,6 +55,19 @@ def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) 
         return answered
     agent = gateway.store.agents.get("".join(parse_qs(asked.query).get("client_id", [])))
     if agent is None or gateway.clock.now() < agent.registered_at + NINETY_DAYS_S:
+        return answered
+    return Answered(
+        status=400, headers=(("content-type", "text/html"),), body=b"<p>This agent is unknown.</p>"
+    )
+
+
+def unused_agents_forgotten(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """A job clears away what nobody has used within a day."""
+    if not asked.path.endswith("/oauth2/auth"):
+        return answered
+    agent = gateway.store.agents.get("".join(parse_qs(asked.query).get("client_id", [])))
+    known = agent is None or any(agent_id == agent.id for _, agent_id in gateway.store.standings)
+    if agent is None or known or gateway.clock.now() < agent.registered_at + DAY_S:
         return answered
     return Answered(
         status=400, headers=(("content-type", "text/html"),), body=b"<p>This agent is unknown.</p>"
@@ -184,6 +197,11 @@ DEFECTS = (
         "agents-forgotten-after-ninety-days (REG-14): An agent that registered ninety days ago cannot "
         "authorize.",
         around=meddling(agents_of_old_forgotten),
+    ),
+    defect(
+        "unused-agents-forgotten-after-a-day (REG-14): An agent that has not authorized within a day of its "
+        "registration is unknown.",
+        around=meddling(unused_agents_forgotten),
     ),
     defect(
         "aud-of-the-agents-first-resource (CLAIM-02): Every token of an agent has the audience of its first "
