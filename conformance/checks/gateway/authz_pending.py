@@ -55,6 +55,26 @@ def pending_agent_gets_no_code_beside_an_approved_one(world: World) -> None:
 
 
 @check(
+    "AUTHZ-07",
+    needs=["control:approve_agent", "control:advance_clock"],
+    cases={"more-than-a-day": 25 * 3600, "a-month": 32 * 86_400},
+)
+def pending_agent_gets_no_code_later(world: World, case: int) -> None:
+    """A Pending agent gets no code when time has passed; one that is approved then gets its own."""
+    resource = world.projects.holding_resource()
+    pending = world.agents.new()
+    _require_held(world, pending, resource)
+    world.clock.advance(case)
+    approved = world.agents.new()
+    _require_held(world, approved, resource)
+    world.projects.approve_agent(approved, resource)
+    world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+
+    for again in ("", ", again"):
+        _is_held(world, pending, resource, f"sign-in of an agent that has waited{again}")
+
+
+@check(
     "AUTHZ-08",
     needs=["control:create_project", "control:create_resource", "control:set_agent_policy"],
 )

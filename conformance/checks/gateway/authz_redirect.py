@@ -101,6 +101,8 @@ PATTERNS = {
     "any-path": ("https://agent.example/*", "https://agent.example/anything"),
     "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
 }
+# What stands between two addresses that are kept in one text.
+SEPARATORS = {"comma": ",", "semicolon": ";", "blank": " ", "line-feed": "\n", "bar": "|"}
 
 
 @check("AUTHZ-06", cases=NEAR_MISSES)
@@ -164,6 +166,21 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
 
     world.show(pattern)
     _refused(world, agent, CALLBACK, asked_for, beside=f" beside {pattern}")
+
+
+@check("AUTHZ-06", cases=SEPARATORS)
+def registered_uri_is_no_list(world: World, case: str) -> None:
+    """A registered URI with a separator in it, if the gateway accepts one, is no list of two addresses.
+
+    Databases and configuration files keep several addresses in one text.
+    """
+    world = world.in_one_browser()
+    world.code_for(world.attempt(world.agents.new_if_accepted(CALLBACK)))
+    other = "https://other-agent.example/callback"
+    agent = world.agents.new_if_accepted(f"{CALLBACK}{case}{other}")
+
+    for asked_for in (other, CALLBACK):
+        _refused(world, agent, f"{CALLBACK}{case.translate(_ESCAPED)}{other}", asked_for)
 
 
 @check("AUTHZ-06", needs=["examples"])

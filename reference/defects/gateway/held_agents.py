@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.records import AuthorizationRequest, Project, Resource, Standing
+
+DAY_S = 86_400.0
 
 
 class ByResource:
@@ -75,6 +79,16 @@ def those_that_wait_are_let_in() -> dict[str, Any]:
     return {"agent_standing": standing}
 
 
+def let_in_after_a_day(_asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """That an agent waits stands in a cache for a day, and whoever is not in there was approved."""
+    now = gateway.clock.now()
+    for place, standing in gateway.store.standings.items():
+        agent = gateway.store.agents.get(place[1])
+        if standing == "pending" and agent is not None and now > agent.registered_at + DAY_S:
+            gateway.store.standings[place] = "approved"
+    return answered
+
+
 DEFECTS = (
     defect(
         "held-at-the-first-resource (AUTHZ-07): A Pending agent is held at the first Resource of a Project, "
@@ -90,6 +104,10 @@ DEFECTS = (
         "those-that-wait-are-let-in (AUTHZ-07 ROBUST-04): When an approved agent has come, the Pending ones "
         "of its Project get their codes.",
         **those_that_wait_are_let_in(),
+    ),
+    defect(
+        "let-in-after-a-day (AUTHZ-07): An agent that has been Pending for a day gets its code.",
+        around=meddling(let_in_after_a_day),
     ),
     defect(
         "created-with-the-default-policy (AUTHZ-07 ROBUST-04): A Project that is created to hold agents "

@@ -131,6 +131,11 @@ DEFECTS = (
     taken("redirect-cut-at-a-null", "What stands behind %00 is cut off.", both(lambda u: u.split("%00")[0])),
     taken("redirect-path-parameters", "Path parameters do not count.", both(lambda url: url.split(";")[0])),
     taken(
+        "redirect-in-a-list-by-commas",
+        "A registered address with commas in it is a list of addresses.",
+        lambda given, uri: given in uri.split(","),
+    ),
+    taken(
         "redirect-first-of-a-list",
         "Of two addresses the first one counts.",
         lambda g, uri: g.split()[0] == uri,
