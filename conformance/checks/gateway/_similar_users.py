@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
@@ -20,7 +22,9 @@ def grants_of_similar_users(
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     name, agent = world.unique(), world.agents.new()
-    users = [new_user(world, world.merchant, login.format(name=name)) for login in logins]
+    users = [
+        new_user(world, world.merchant, login.format(name=name, number=_number_of(name))) for login in logins
+    ]
     try:
         grants = [world.grant(agent=agent, user=user) for user in users]
         for grant in grants:
@@ -29,3 +33,8 @@ def grants_of_similar_users(
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("a user with such a login cannot get so far here") from refusal
     return grants
+
+
+def _number_of(name: str) -> int:
+    """Fifteen digits that are as unique as the name."""
+    return 10**14 + int.from_bytes(hashlib.sha256(name.encode()).digest()) % (9 * 10**14)

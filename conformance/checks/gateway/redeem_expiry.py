@@ -36,6 +36,8 @@ TIMES = 5
         "quarter-of-an-hour": 900,
         "an-hour": 3600,
         "two-hours": 7200,
+        # A time after noon, where that of an hour is one before noon: not all write the hour as 00 to 23.
+        "thirteen-hours": 13 * 3600,
         "more-than-a-day": 90_000,
         "thirty-days": 30 * 86_400,
     },

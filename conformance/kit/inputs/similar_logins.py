@@ -7,7 +7,8 @@ from collections.abc import Mapping
 # A domain so long that a login ends behind the end of many a database column.
 _LONG_DOMAIN = ".".join(["far" * 20] * 3)
 
-# Two logins each, made with a unique name. Where both are e-mail addresses, both are valid by RFC 5321.
+# Two logins each, made with a unique name or a unique number of fifteen digits. Where both are e-mail
+# addresses, both are valid by RFC 5321.
 ALIKE: Mapping[str, tuple[str, str]] = {
     "another-domain": ("{name}@merchant.example", "{name}@elsewhere.example"),
     "another-last-letter": (f"{{name}}@{_LONG_DOMAIN}.exampla", f"{{name}}@{_LONG_DOMAIN}.example"),
@@ -30,4 +31,8 @@ ALIKE: Mapping[str, tuple[str, str]] = {
     "kelvin-sign": ("karl{name}", "\u212aarl{name}"),
     "dotless-i": ("ida{name}", "\u0131da{name}"),
     "zero-width-space": ("anna{name}", "anna\u200b{name}"),
+    # The same number, where a login is taken for one; the last two are one number where it has 53 bits.
+    "zeros-before-a-number": ("{number}", "00{number}"),
+    "number-with-an-exponent": ("{number}", "{number}e0"),
+    "last-digit-of-a-long-number": ("9{number}0", "9{number}1"),
 }
