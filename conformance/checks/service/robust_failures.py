@@ -15,6 +15,17 @@ CROWDED = {
     "redemption": Endpoint.REDEMPTION,
     "merchant API": Endpoint.MERCHANT_API,
 }
+# Answers about one user, which are no failure of the party: it is there for everybody else.
+REFUSING = {
+    "redemption, 410": (
+        Endpoint.REDEMPTION,
+        Answer(status=410, members={"error": "reauthentication_required"}),
+    ),
+    "redemption, 404": (Endpoint.REDEMPTION, Answer(status=404, members={"error": "scripted"})),
+    "merchant API, 403": (Endpoint.MERCHANT_API, Answer(status=403)),
+}
+# More than most circuit breakers count, and than small pools hold.
+REFUSALS = 24
 # So that the calls are under way at the same time.
 DELAY_S = 0.3
 # Longer than the answer takes that comes one byte at a time.
@@ -34,6 +45,26 @@ def operation_works_after_a_crowd_met_a_failure(
     gateway.script.clear()
 
     count_fault(fault(case, "500 to a crowd"), _met(world, mark, case))
+    recovers(service, world)
+
+
+@check("ROBUST-02", cases=REFUSING)
+def operation_works_after_many_were_refused(
+    service: Service, world: ServiceWorld, case: tuple[Endpoint, Answer]
+) -> None:
+    """The operation works for a user after a party has refused many others, one after the other.
+
+    A service with a circuit breaker may take these for failures, and then has to ask again.
+    """
+    endpoint, refusal = case
+    works(service, world)
+    mark = world.gateway.journal.mark()
+    world.gateway.script.always(endpoint, refusal)
+    for _ in range(REFUSALS):
+        service.serve_once(world.unseen_token(USER))
+    world.gateway.script.clear()
+
+    observe(refused=_met(world, mark, endpoint))
     recovers(service, world)
 
 

@@ -21,8 +21,11 @@ MANY = 5
 class _Circuit(httpx.AsyncBaseTransport):
     """A party that failed so often in a row is not asked for so long; who asks meanwhile may prolong that."""
 
-    def __init__(self, trust: ssl.SSLContext, *, failures: int, open_s: float, prolonged: bool) -> None:
+    def __init__(
+        self, trust: ssl.SSLContext, *, failures: int, open_s: float, prolonged: bool, counted: int = 500
+    ) -> None:
         self._inner = transport(trust)
+        self._counted = counted
         self._failures, self._open_s, self._prolonged = failures, open_s, prolonged
         self._failed: dict[str, int] = {}
         self._open_until: dict[str, float] = {}
@@ -36,7 +39,7 @@ class _Circuit(httpx.AsyncBaseTransport):
         failed = True
         try:
             response = await self._inner.handle_async_request(request)
-            failed = response.status_code >= 500
+            failed = response.status_code >= self._counted
         finally:
             self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
             if self._failed[party] >= self._failures:
@@ -130,6 +133,11 @@ DEFECTS = (
         f"circuit-opens-for-good-at-the-tenth-failure (BACK-06 {NOTHING_SERVED}): A party that failed ten "
         f"times in a row is never asked again.",
         transport=circuit(10),
+    ),
+    defect(
+        "circuit-opens-for-good-at-refusals (ROBUST-02 BACK-02 BACK-06 BACK-07): A party that refused twenty "
+        "times in a row, with whatever status, is never asked again.",
+        transport=lambda trust: _Circuit(trust, failures=20, open_s=math.inf, prolonged=False, counted=400),
     ),
     defect(
         f"circuit-kept-open-by-callers (BACK-06 {NOTHING_SERVED}): A party that failed five times in a row "
