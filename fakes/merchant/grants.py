@@ -194,14 +194,15 @@ class Grants:
         self, family: int, grantee: Grantee, terms: CodeTerms, access_token: str, script: Script
     ) -> str:
         client_id, user = grantee.client.client_id, grantee.user
-        # A gateway that requires a fresh token compares these with its own clock, which may be moved.
-        now = int(self._clock.target())
+        now = int(self._clock.wall())
         claims = {
             "iss": self._shape.endpoints.issuer,
             "aud": [client_id] if self._shape.audience_as_list else client_id,
+            # Libraries refuse a token from the future, and most of them do not know of a moved clock.
             "iat": now,
-            "auth_time": now,
-            "exp": now + ID_TOKEN_LIFETIME_S,
+            # A gateway that requires a fresh sign-in compares this with its own clock, which may be moved.
+            "auth_time": int(self._clock.target()),
+            "exp": int(self._clock.target()) + ID_TOKEN_LIFETIME_S,
             "jti": self._minter.random_text(24),
             "at_hash": left_half_hash(hashlib.sha256(access_token.encode()).digest()),
             **({} if terms.nonce is None else {"nonce": terms.nonce}),
