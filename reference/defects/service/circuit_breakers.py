@@ -22,7 +22,13 @@ class _Circuit(httpx.AsyncBaseTransport):
     """A party that failed so often in a row is not asked for so long; who asks meanwhile may prolong that."""
 
     def __init__(
-        self, trust: ssl.SSLContext, *, failures: int, open_s: float, prolonged: bool, counted: int = 500
+        self,
+        trust: ssl.SSLContext,
+        *,
+        failures: int,
+        open_s: float,
+        prolonged: bool,
+        counted: range = range(500, 600),
     ) -> None:
         self._inner = transport(trust)
         self._counted = counted
@@ -39,7 +45,7 @@ class _Circuit(httpx.AsyncBaseTransport):
         failed = True
         try:
             response = await self._inner.handle_async_request(request)
-            failed = response.status_code >= self._counted
+            failed = response.status_code in self._counted
         finally:
             self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
             if self._failed[party] >= self._failures:
@@ -136,8 +142,10 @@ DEFECTS = (
     ),
     defect(
         "circuit-opens-for-good-at-refusals (ROBUST-02 BACK-02 BACK-06 BACK-07): A party that refused twenty "
-        "times in a row, with whatever status, is never asked again.",
-        transport=lambda trust: _Circuit(trust, failures=20, open_s=math.inf, prolonged=False, counted=400),
+        "times in a row, with a status from 400 to 499, is never asked again.",
+        transport=lambda trust: _Circuit(
+            trust, failures=20, open_s=math.inf, prolonged=False, counted=range(400, 500)
+        ),
     ),
     defect(
         f"circuit-kept-open-by-callers (BACK-06 {NOTHING_SERVED}): A party that failed five times in a row "
