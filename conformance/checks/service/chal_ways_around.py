@@ -17,8 +17,23 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.keys import new_key, signed
 
-# None of these methods deletes anything, whoever answers them.
-_METHODS = ("GET", "POST", "PUT", "PATCH")
+# None of these methods deletes anything, whoever answers them. Guards often let OPTIONS pass, for browsers.
+_METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS")
+# Behind a path, what who routes may ignore and a guard may not, or the other way round.
+_BEHIND = ("/", ";a=b", ".json", "%20", "?gateproof=1", "//", "/.")
+# Where servers have a second way to MCP.
+_OTHER_ENDPOINTS = (
+    "/",
+    "/mcp",
+    "/mcp/v1",
+    "/v1/mcp",
+    "/api/mcp",
+    "/sse",
+    "/message",
+    "/messages",
+    "/rpc",
+    "/jsonrpc",
+)
 _ANOTHER_WAY = "operation by another method or path"
 
 
@@ -35,13 +50,25 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
     parts = urlsplit(request.url)
     path = parts.path or "/"
     escaped = f"%{ord(path[-1]):02X}" if path[-1].isalnum() else ""
-    for other in (f"{path}/", f"/{path}", path.upper(), path.title(), f"{path[:-1]}{escaped}"):
-        yield replace(request, url=parts._replace(path=other).geturl())
+    behind = (f"{path}{more}" for more in _BEHIND)
+    ahead = (f"/{path}", f"/.{path}", f"/gateproof/..{path}")
+    for other in (*behind, *ahead, path.upper(), path.title(), f"{path[:-1]}{escaped}"):
+        # The query of the operation comes last; one may stand in the spelling already.
+        query = f"{'&' if '?' in other else '?'}{parts.query}" if parts.query else ""
+        yield replace(request, url=f"{parts.scheme}://{parts.netloc}{other}{query}")
 
 
 def _other_spellings(session: ServiceSession) -> Iterator[Request]:
-    others = {request.url: request for request in _by_another_spelling(session.lone_call(None))}
+    own = session.lone_call(None)
+    others = {request.url: request for request in (*_by_another_spelling(own), *_at_other_endpoints(own))}
     yield from session.each_by_itself(others).values()
+
+
+def _at_other_endpoints(request: Request) -> Iterator[Request]:
+    parts = urlsplit(request.url)
+    for path in _OTHER_ENDPOINTS:
+        if path != parts.path.rstrip("/"):
+            yield replace(request, url=parts._replace(path=path, query="").geturl())
 
 
 WAYS: dict[str, Callable[[Request], Iterator[Request]]] = {

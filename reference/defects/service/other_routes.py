@@ -118,6 +118,26 @@ DEFECTS = (
         "not to the guard.",
         around=unguarded(lambda asked: asked.path == "//orders"),
     ),
+    defect(
+        "options-unguarded (CHAL-01): The guard lets OPTIONS pass for the sake of browsers, and it shows the "
+        "last orders to anybody.",
+        around=unguarded(lambda asked: asked.method == "OPTIONS" and asked.path == "/orders"),
+    ),
+    defect(
+        "guard-by-path-and-query (CHAL-01): The guard compares the path with its query, and who routes the "
+        "path alone.",
+        around=unguarded(lambda asked: asked.path == "/orders" and bool(asked.query)),
+    ),
+    defect(
+        "guard-by-path-and-parameters (CHAL-01): The guard compares the path with its parameters, and who "
+        "routes cuts them off.",
+        around=unguarded(lambda asked: asked.path.startswith("/orders;")),
+    ),
+    mcp_defect(
+        "mcp-unguarded-at-a-second-path (CHAL-01): The server is there at a second path, which the guard "
+        "does not know.",
+        around=unguarded(lambda asked: asked.path == "/v1/mcp", of_the_tool),
+    ),
     mcp_defect(
         "mcp-guard-by-the-letter-of-the-path (CHAL-01): The guard knows the path of MCP in one spelling, "
         "and who routes takes a slash behind it.",
