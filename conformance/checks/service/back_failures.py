@@ -106,13 +106,16 @@ def refused_proxy_client_costs_no_more_than_a_bounded_try(
 
 @check("BACK-06", needs=["faults"])
 def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: ServiceWorld) -> None:
-    """If the merchant API rejects every token, the service redeems only a few times for one call."""
+    """If the merchant API rejects every token, the service redeems only a few times for one call.
+
+    The user is served again when the merchant accepts tokens again.
+    """
     works(service, world)
-    gateway, mark = world.gateway, world.gateway.journal.mark()
+    gateway, mark, subject = world.gateway, world.gateway.journal.mark(), unseen_subject()
     said = {"www-authenticate": 'Bearer error="invalid_token"'}
     refused = Answer(status=401, headers=said, members={"error": "invalid_token"})
     gateway.script.tape(Endpoint.MERCHANT_API, [refused] * REFUSALS)
-    answer = service.serve_once(world.unseen_token(USER))
+    answer = service.serve_once(gateway.access_token(USER, sub=subject))
     gateway.script.clear()
     calls = gateway.journal.since(mark)
     asked = sum(call.endpoint is Endpoint.MERCHANT_API for call in calls)
@@ -129,4 +132,4 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
         got="orders",
         exchange=answer,
     )
-    recovers(service, world)
+    recovers(service, world, failed=authorized_again(world, subject))

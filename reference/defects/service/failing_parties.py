@@ -45,6 +45,18 @@ def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, 
     return {"followed": followed}
 
 
+def banned_after_a_401() -> Callable[[CallFacts, Answer], list[Any] | None]:
+    """The merchant is not asked twice whether it knows a user."""
+    banned: set[Any] = set()
+
+    def orders_in(facts: CallFacts, answer: Answer) -> list[Any] | None:
+        if answer.status == 401:
+            banned.add(facts.claims.get("sub"))
+        return None if facts.claims.get("sub") in banned else redemption.orders_in(facts, answer)
+
+    return orders_in
+
+
 def for_a_token(asked: Outgoing) -> bool:
     return b"grant_type" in asked.body
 
@@ -158,6 +170,11 @@ def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None
 
 
 DEFECTS = (
+    defect(
+        "user-locked-out-after-a-merchants-401 (BACK-06): A user whose token the merchant API refused once "
+        "is never served again.",
+        orders_in=banned_after_a_401(),
+    ),
     defect(
         "tries-without-bound (BACK-06): A party that fails is asked forty times for one call.",
         patience=STORM,
