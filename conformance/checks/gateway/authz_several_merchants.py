@@ -127,6 +127,32 @@ def nothing_of_one_merchant_is_sent_to_another(world: World, case: tuple[Lies, T
             raise LeftOut("the gateway sent the honest merchant neither an assertion nor a refresh token")
 
 
+@check("AUTHZ-22", cases={name: two for name, two in _HONEST.items() if two.one_project})
+def user_of_one_merchant_gets_no_token_of_their_namesake_at_another(world: World, case: Two) -> None:
+    """A user's token redeems nothing of the user with the same login at another merchant.
+
+    Both Resources are in one Project. Whether a token redeems a second Resource at all is open.
+    """
+    with _two_shops(world, case) as (one, other):
+        for own, foreign in ((one, other), (other, one)):
+            theirs, mine = foreign.alone.grant(), own.alone.grant()
+            proxy_token = own.alone.proxy_token()
+            world.backend.require_redeemed(theirs, foreign.alone.proxy_token())
+            world.backend.require_redeemed(mine, proxy_token)
+
+            answer = world.gateway.redeem(mine.access_token, proxy_token, foreign.alone.resource.indicator)
+
+            token = answer.member("access_token")
+            observe(redemption_at_the_second_resource=answer.outcome())
+            expect.that(
+                not isinstance(token, str) or foreign.site.admin.lookup(token) is None,
+                "redemption at the other merchant's Resource",
+                expected="no token of the other merchant",
+                got="a token that the other merchant issued for the user of the same login",
+                exchange=answer,
+            )
+
+
 @contextmanager
 def _two_shops(world: World, two: Two, lies: Lies | None = None) -> Iterator[tuple[Shop, Shop]]:
     """Resources at two new merchants that know a user of the same login; the second one may be hostile."""

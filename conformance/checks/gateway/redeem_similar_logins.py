@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._similar_users import grants_of_similar_users
 from gateproof.conformance.checks.gateway._token_owner import are_their_own
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.similar_logins import ALIKE
+from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import LeftOut, Unmet
 
 
 @check("REDEEM-12", needs=["merchant"], cases=ALIKE)
@@ -16,3 +19,24 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     grants = grants_of_similar_users(world, case, proxy_token)
 
     are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+
+
+@check("REDEEM-12", needs=["merchant"])
+def unverified_email_of_another_user_gives_none_of_their_tokens(world: World) -> None:
+    """A user whose e-mail address is another user's, and not verified, gets their own merchant token.
+
+    At many merchants, everybody may enter any address. A gateway may turn such a user away.
+    """
+    one = openid_sign_in(world).alone
+    proxy_token = one.proxy_token()
+    first = one.grant()
+    world.backend.require_redeemed(first, proxy_token)
+    other = one.beside()
+    said = {"email": one.user.login, "email_verified": False, "name": one.user.name}
+    other.script(id_token=said, userinfo=said)
+    try:
+        second = other.grant()
+    except (Unmet, SignInFailed) as refusal:
+        raise LeftOut("a user with such an address cannot get so far here") from refusal
+
+    are_their_own(world, [(grant, proxy_token) for grant in (first, second)])

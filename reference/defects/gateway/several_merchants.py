@@ -12,6 +12,7 @@ from gateproof.reference.deviations.altered_answers import Answered, Asked, medd
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy import sign_in
+from gateproof.reference.gateway.policy.redemption import RedemptionFacts
 from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import Grant, MerchantPlace, Person, Resource, VaultKey
@@ -119,7 +120,24 @@ async def sent_as_discovered(asked: Asked, answered: Answered, gateway: Gateway)
     return replace(answered, headers=tuple(headers))
 
 
+def any_of_the_project(facts: RedemptionFacts) -> Resource | None:
+    """Subjects are by Project and login, and a token redeems every Resource of its Project."""
+    return next(
+        (
+            each
+            for each in facts.resources
+            if each.project_id == facts.project_id and each.indicator == facts.indicator
+        ),
+        None,
+    )
+
+
 DEFECTS = (
+    defect(
+        "users-of-all-merchants-by-login (AUTHZ-22): A token redeems every Resource of its Project, also as "
+        "the user of the same login at another merchant.",
+        redeemed_resource=any_of_the_project,
+    ),
     defect(
         "session-by-client-id (AUTHZ-22): A browser is signed in at every merchant that gave the gateway the "
         "same client ID.",

@@ -6,10 +6,14 @@ import re
 import time
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.defects.gateway.vault_ownership import by_login_as
+from gateproof.reference.gateway.policy import sign_in
+from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
 from gateproof.reference.gateway.policy.token_claims import subject
+from gateproof.reference.gateway.records import Person
 from gateproof.reference.ids import Ids
 
 Subject = Callable[[Mapping[tuple[str, str], str], str, str, Ids], str]
@@ -50,6 +54,20 @@ def subject_by(form: Callable[[str], str]) -> Subject:
         return next(same, "") or subject(known, project_id, login_id, ids)
 
     return chosen
+
+
+def account_by_email() -> Callable[[IdTokenFacts], Person | None]:
+    """Who signs in is the user who came with that e-mail address first."""
+    accounts: dict[str, Person] = {}
+
+    def named(facts: IdTokenFacts) -> Person | None:
+        person = sign_in.person_named(facts)
+        if person is None or person.email is None:
+            return person
+        account = accounts.setdefault(f"{facts.merchant.client_id} {person.email}", person)
+        return replace(account, signed_in_at=person.signed_in_at)
+
+    return named
 
 
 def new_users_from_a_replica() -> Subject:
@@ -110,6 +128,11 @@ DEFECTS = (
     defect(
         "sub-of-a-trimmed-login (CLAIM-03): Logins that differ by blanks around them have one `sub`.",
         subject=subject_by(str.strip),
+    ),
+    defect(
+        "account-by-email (REDEEM-12): Users with one e-mail address are one user, whether or not the "
+        "merchant has verified it.",
+        person_named=account_by_email(),
     ),
     defect(
         "new-users-from-a-replica (CLAIM-03 ROBUST-04): A user who signs in for the first time, twice at "

@@ -45,10 +45,12 @@ def _small_letters(moment: float) -> str:
 
 
 def _sibling_too(facts: RedemptionFacts) -> Resource | None:
-    """Any Resource of the Project, for a user whose token was issued for one of them."""
+    """Any Resource of the Project at the user's merchant: others may know another user by that login."""
+    grant = facts.grant
+    own = next((each for each in facts.resources if grant and each.id == grant.resource_id), None)
     for resource in facts.resources:
         if resource.project_id == facts.project_id and resource.indicator == facts.indicator:
-            return resource
+            return resource if own is None or resource.merchant.issuer == own.merchant.issuer else None
     return None
 
 
@@ -237,7 +239,7 @@ VARIANTS = (
         redemption_answer=_dated(_small_letters),
     ),
     variant(
-        "sibling-resources-redeem: a token redeems every Resource of its Project",
+        "sibling-resources-redeem: a token redeems every Resource of its Project at the same merchant",
         redeemed_resource=_sibling_too,
     ),
     variant(
