@@ -104,6 +104,8 @@ class AgentEndpoints:
         self.lifetime_s = ACCESS_TOKEN_S
         # How long the service still accepts an expired token.
         self.leeway_s = 0.0
+        # Claims of the ID tokens in place of the right ones.
+        self.id_token_claims: Mapping[str, Any] = {}
         # More parameters for the redirect, besides code and state.
         self.extra_parameters: Mapping[str, str] = {}
         self._key = key
@@ -346,7 +348,7 @@ class AgentEndpoints:
         unique: dict[str, Any] = {"jti": secrets.token_urlsafe(12), "aud": [self.indicator]}
         access = signed({**both, "exp": expires_at, **unique, "scope": granted, "ext": ext}, self._key)
         person = {"aud": [client.client_id], "email": "alice@merchant.example", "jti": secrets.token_hex(8)}
-        identity = signed({**both, **person, **sign_in}, self._identity_key)
+        identity = signed({**both, **person, **sign_in, **self.id_token_claims}, self._identity_key)
         refresh = f"rt_{secrets.token_urlsafe(36)}"
         client_id, lasting = client.client_id, scope if refreshable is None else refreshable
         self.access_tokens[access] = Token(

@@ -245,17 +245,20 @@ def documented(agents: Agents) -> Install:
 
 
 def listed(agents: Agents) -> Install:
-    """A run whose service lists the Resource's scopes alone, and whose gateway lists another method first.
+    """A run whose service lists the Resource's scopes alone, and whose gateway lists other methods first.
 
-    The first method is that of Proxy clients, which use the same token endpoint. `openid` is a scope of the
-    gateway, so a service need not list it.
+    One method is that of Proxy clients, which use the same token endpoint; others are for other clients.
+    `openid` is a scope of the gateway, so a service need not list it.
     """
 
     def play(install: Install) -> None:
         service = install.world.service
         service.script.always(Endpoint.METADATA, Answer(members={"scopes_supported": list(service.scopes)}))
         service.challenge = AMONG_OTHERS.replace("{scope}", " ".join(service.scopes))
-        methods = {"token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"]}
+        methods = {
+            "token_endpoint_auth_methods_supported": ["client_secret_basic", "none", "client_secret_post"],
+            "code_challenge_methods_supported": ["plain", "S256"],
+        }
         install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=methods))
         install.launch("a run whose documents list other scopes and methods than an agent's")
 

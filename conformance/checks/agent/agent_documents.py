@@ -75,10 +75,14 @@ def registration_goes_by_no_order_of_methods(agents: Agents) -> None:
 
 @check("AGENT-03")
 def authorization_asks_for_openid_where_it_is_not_listed(agents: Agents) -> None:
-    """The agent requests `openid` although metadata and challenge name the Resource's scopes alone."""
-    _, run = _played_run(agents, listed)
+    """The agent requests `openid` although metadata and challenge name the Resource's scopes alone.
+
+    It uses S256 although the gateway lists another method first.
+    """
+    install, run = _played_run(agents, listed)
     found = authorizations([run])
     _sent(bool(found), "authorization")
+    asks_for_everything(found, clients_of(install))
     asks_for_scopes(found)
     writes_spaces_as_percent_20(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
 from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
@@ -32,6 +33,12 @@ OF_THE_EXCHANGE = (*LASTING, *PASSING)
 # A code comes by the browser anyway.
 KEPT_FROM_BROWSERS = tuple(kind for kind in OF_THE_EXCHANGE if kind != "code")
 _MOST_PLACES = 4
+# What makes an ID token wrong for a client that looks at it (OpenID Connect Core 3.1.3.7).
+_WRONG_CLAIMS: Mapping[str, Mapping[str, Any]] = {
+    "for-another-client": {"aud": ["gateproof-another-client"]},
+    "of-another-issuer": {"iss": "https://another-issuer.example"},
+    "expired": {"exp": 1_000_000_000, "iat": 999_999_000},
+}
 
 
 @check("AGENT-07")
@@ -128,6 +135,19 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     for run in runs:
         _nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
     all_in_time(install.runs)
+
+
+@check("AGENT-12", cases=_WRONG_CLAIMS)
+def id_token_that_is_refused_is_not_printed(agents: Agents, case: Mapping[str, Any]) -> None:
+    """An agent that refuses an ID token for one of its claims prints no token, in its error neither."""
+    _with_tokens(agents)
+    install = agents.install()
+    install.world.desk.id_token_claims = case
+    run = ended(install.launch(f"a run whose ID token has another {next(iter(case))}"))
+    known = {kind: install.world.secrets()[kind] for kind in TOKENS}
+    if not any(known.values()):
+        raise LeftOut("the agent got no token in this run")
+    _nothing_printed(run, known, {})
 
 
 @check("AGENT-14")

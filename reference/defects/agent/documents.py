@@ -38,6 +38,37 @@ def method_of_the_list() -> dict[str, Any]:
     return {"endpoints": endpoints, "registration_record": record, "token_request": request}
 
 
+def no_method_where_it_is_listed() -> dict[str, Any]:
+    """An agent cannot keep a secret, it thinks: where `none` is listed, it registers that."""
+    listed: list[str] = []
+
+    def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
+        listed[:] = document.get("token_endpoint_auth_methods_supported", [])
+        return discovery.endpoints(server, document)
+
+    def record(settings: Settings) -> dict[str, Any]:
+        usual = registration.registration_record(settings)
+        return usual | ({"token_endpoint_auth_method": "none"} if "none" in listed else {})
+
+    return {"endpoints": endpoints, "registration_record": record}
+
+
+def first_proof_of_the_list() -> dict[str, Any]:
+    """The verifier is its own challenge where the gateway lists `plain` first."""
+    listed: list[str] = []
+
+    def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
+        listed[:] = document.get("code_challenge_methods_supported", [])[:1]
+        return discovery.endpoints(server, document)
+
+    def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
+        whole = authorization.authorization_parameters(settings, client, attempt)
+        plain = {"code_challenge": attempt.verifier, "code_challenge_method": "plain"}
+        return whole | (plain if listed == ["plain"] else {})
+
+    return {"endpoints": endpoints, "authorization_parameters": parameters}
+
+
 def proof_where_it_is_listed() -> dict[str, Any]:
     """A challenge goes to gateways that list S256, and to no others."""
     listed: list[str] = []
@@ -119,6 +150,14 @@ DEFECTS = (
         "method-first-in-the-list (AGENT-02 AGENT-06): It registers the first method that the gateway "
         "lists, and goes by it.",
         **method_of_the_list(),
+    ),
+    defect(
+        "no-method-where-it-is-listed (AGENT-02): It registers the method `none` at a gateway that lists it.",
+        **no_method_where_it_is_listed(),
+    ),
+    defect(
+        "proof-first-in-the-list (AGENT-03): It proves its code by the first method that the gateway lists.",
+        **first_proof_of_the_list(),
     ),
     # What it does not ask with, AGENT-04 misses in whatever order the checks come.
     defect(

@@ -14,7 +14,7 @@ from gateproof.reference.agent.policy import operation
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.operation import Ask, Tokens
 from gateproof.reference.agent.policy.registration import Client
-from gateproof.reference.agent.policy.renewal import refreshed
+from gateproof.reference.agent.policy.renewal import read_part, refreshed
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Outgoing, with_query
 from gateproof.reference.defects.agent.authorization import having
@@ -129,6 +129,14 @@ def secret_of_a_failed_exchange(facts: Facts) -> str | None:
     return f"debug: {in_base64(facts['facts'].client.client_secret)}" if failed else None
 
 
+def id_token_for_another(facts: Facts) -> str | None:
+    """An ID token whose audience is wrong is in the error text."""
+    token = (facts["tokens"] or {}).get("id_token", "..")
+    audience = read_part(token, 1).get("aud", [])
+    is_ours = not audience or facts["facts"].client.client_id in audience
+    return None if is_ours else f"warning: unexpected audience {audience} in {token}"
+
+
 def in_the_environment(step: str, secret: Callable[[Facts], str]) -> dict[str, Any]:
     """What the agent will need again is an environment variable, which every program that it starts gets."""
 
@@ -204,6 +212,11 @@ DEFECTS = (
     defect(
         "id-token-printed (AGENT-12): The ID token is printed.",
         **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
+    ),
+    defect(
+        "wrong-id-token-printed (AGENT-12): An ID token for another client is printed in the warning about "
+        "it.",
+        **at("exchange", id_token_for_another),
     ),
     defect(
         "id-token-printed-in-base64 (AGENT-12): The ID token is printed in base64.",
