@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from gateproof.conformance.faults.merchant_answers import (
+    BEYOND_S,
     ENDLESS,
     ROTATED,
     SIGN_INS,
@@ -22,9 +23,9 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Attempt
-from gateproof.conformance.suite.time_limits import PAGE_S, SIGN_IN_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.stopwatch import Stopwatch
+from gateproof.fakes.merchant.script import LONGEST_WAIT_S
 
 FAULTS = ["faults"]
 # A repeated failure is still no rejection, although some gateways count to three or five. These two faults
@@ -85,7 +86,7 @@ def sign_in_goes_on_without_the_merchant_token(world: World, case: MerchantFault
 
 @check("VAULT-10", needs=FAULTS)
 def sign_in_does_not_wait_for_ever(world: World) -> None:
-    """A merchant that never answers delays the sign-in by thirty seconds at most.
+    """A merchant that never answers delays the sign-in by a limited time.
 
     Two users sign in concurrently, so that the check waits once for both. A gateway may serve them one after
     the other: a user who waited too long signs in again, alone.
@@ -94,7 +95,7 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
     visits = _side_by_side(cases) if world.gateway.new_browser is not None else map(_visited, cases)
 
     for signing_in, (visit, took_s) in zip(cases, visits, strict=True):
-        if visit.parameter("code") is None or took_s > SIGN_IN_S + PAGE_S:
+        if visit.parameter("code") is None or took_s > failure_oracle.longest_sign_in_s(world):
             again = _signing_in(world, signing_in.what)
             _signed_in(again, *_visited(again))
         else:
@@ -135,7 +136,9 @@ def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
     world.grant()
     alone = isolated_user(world)
     attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
-    alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
+    longest_s = min(failure_oracle.longest_sign_in_s(world) + BEYOND_S, LONGEST_WAIT_S)
+    lasts = {"seconds": longest_s} if what in ENDLESS.values() else {}
+    alone.script(provisioning=what.scripted(**lasts), rotate_refresh_tokens=what.rotates)
     return _SigningIn(alone=alone, what=what, attempt=attempt)
 
 
@@ -167,9 +170,9 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
         got=visit.outcome(),
     )
     expect.that(
-        took_s <= SIGN_IN_S + PAGE_S,
+        took_s <= failure_oracle.longest_sign_in_s(world),
         f"sign-in while the merchant {does}",
-        expected=f"{SIGN_IN_S:.0f} s at most",
+        expected=f"{failure_oracle.longest_sign_in_s(world):.0f} s at most",
         got=f"{took_s:.0f} s",
     )
     if tokens is not None:

@@ -14,9 +14,10 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     still_good,
 )
 from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
+from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
-from gateproof.conformance.suite.time_limits import PROVISIONING_S
+from gateproof.conformance.suite.time_limits import PAGE_S, PROVISIONING_S, SIGN_IN_S
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
@@ -30,6 +31,11 @@ MOST_CALLS = 10
 MOST_TRIES = 250
 # How often a backend retries when it is told to wait, and how long it waits each time.
 TRIES, LONGEST_PAUSE_S = 3, 2.0
+
+
+def longest_sign_in_s(world: World) -> float:
+    """How long a failing merchant may delay a sign-in (VAULT-10), with the pages around it."""
+    return world.gateway.wire.timeout_s + SIGN_IN_S + PAGE_S
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

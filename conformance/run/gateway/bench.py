@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -35,7 +36,7 @@ from gateproof.conformance.signin.page_loop import PageSignIn
 from gateproof.conformance.signin.sign_in_result import ClosableSignIn, SignInRequest, SignInResult
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import User
-from gateproof.conformance.suite.time_limits import PAGE_S
+from gateproof.conformance.suite.time_limits import BREAKER_S, PAGE_S, SIGN_IN_S
 from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.control import Unsupported
 from gateproof.conformance.wire.backend import Spelling
@@ -204,7 +205,9 @@ class GatewayBench(SendingBench):
         self._standing.misplaced.note(exchange)
 
     def _send_page(self, request: Request) -> Exchange:
-        return self._wire.send("browser", replace(request, longer_s=PAGE_S))
+        # A sign-in may wait for a merchant that is failing (VAULT-10).
+        waits_s = SIGN_IN_S if time.monotonic() < self._standing.troubled_at + BREAKER_S else 0.0
+        return self._wire.send("browser", replace(request, longer_s=PAGE_S + waits_s))
 
     def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         request = SignInRequest(authorization_url=url, redirect_uri=redirect_uri, user=user, approve=approve)
