@@ -16,7 +16,7 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.config import MerchantConfig
 from gateproof.package import PYTHON_MODULE
 
-START_TIMEOUT_S = 20.0
+START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 
 
