@@ -14,6 +14,8 @@ _KILL = 9
 _PROCESSES = "/proc"
 # A folder that was removed has to stay away for so long; after the longest time it is left.
 _QUIET_S, _LONGEST_S, _PAUSE_S = 3.0, 60.0, 0.1
+# The longest search for processes to kill.
+_SEARCH_S, _SEARCH_PAUSE_S = 2.0, 0.005
 
 
 def main() -> None:
@@ -50,20 +52,44 @@ def kill_group(group: int) -> None:
 def kill_marked(mark: bytes) -> None:
     """Kills the processes with this variable in their environment, whatever group they are in.
 
-    Works only where /proc exists.
+    Works only where /proc exists. Looks again while there was something to kill, which may just have started
+    another process, and while a process is loading its program: its environment cannot be read then.
     """
+    known: set[str] = set()
+    begun = time.monotonic()
+    while _kill_found(mark, known) and time.monotonic() - begun < _SEARCH_S:
+        time.sleep(_SEARCH_PAUSE_S)
+
+
+def _kill_found(mark: bytes, known: set[str]) -> bool:
+    """Looks at every process once; True if another look is needed."""
     try:
         found = os.listdir(_PROCESSES)  # noqa: PTH208 - pathlib is slow to load
     except OSError:
-        return
+        return False
+    again = False
     for name in found:
         if name.isdecimal() and int(name) != os.getpid():
             try:
-                with open(f"{_PROCESSES}/{name}/environ", "rb") as file:  # noqa: PTH123
-                    if mark in file.read().split(b"\0"):
-                        os.kill(int(name), _KILL)
+                environment = _read(name, "environ")
+                if mark in environment.split(b"\0"):
+                    os.kill(int(name), _KILL)
+                    again = True
+                elif not environment and name not in known:
+                    # What has no program has ended, or is a thread of the kernel: this raises an error.
+                    os.readlink(f"{_PROCESSES}/{name}/exe")  # noqa: PTH115
+                    if _read(name, "cmdline"):
+                        # Loaded by now: the next look sees what environment it has, if any.
+                        known.add(name)
+                    again = True
             except OSError:
                 continue
+    return again
+
+
+def _read(process: str, file: str) -> bytes:
+    with open(f"{_PROCESSES}/{process}/{file}", "rb") as opened:  # noqa: PTH123
+        return opened.read()
 
 
 def _remove(folders: list[bytes]) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scripts import imported
 
 from gateproof.conformance.checks import races
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from scripts import imported
 
 BENCHMARK = Path(__file__).resolve().parents[2] / "benchmarks" / "races.py"
 measuring = imported("measured_races", BENCHMARK)

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from scripts import imported
 
 if TYPE_CHECKING:
     pass
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "helpers"))
-from scripts import imported
 
 ROOT = Path(__file__).resolve().parents[2]
 environment = imported("environment", ROOT / "requirements" / "environment.py")

@@ -8,12 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
@@ -51,15 +51,6 @@ def addresses() -> tuple[list[str], int]:
     base, core = port(), port()
     urls = [f"http://127.0.0.1:{number}" for number in (base, core)]
     return ["--base-url", urls[0], "--core-url", urls[1]], base
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def answers(number: int) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import alive, eventually
 
 from gateproof.conformance.kit.agent import cooldown, visits
 from gateproof.conformance.run.drive.options import RunOptions
@@ -162,21 +161,8 @@ def test_nothing_is_left_running(tmp_path: Path) -> None:
     judged(target(tmp_path, DAEMON, str(tmp_path), timeout_s=30), tmp_path, "AGENT-01")
 
     started = [int(path.name) for path in tmp_path.iterdir() if path.name.isdecimal()]
-    until = time.monotonic() + 5
-    while any(map(alive, started)) and time.monotonic() < until:
-        time.sleep(0.05)
     assert len(started) == 3
-    assert not any(map(alive, started))
-
-
-def alive(process: int) -> bool:
-    """True for a process that runs; one that nobody has waited for is as dead as any."""
-    try:
-        os.kill(process, 0)
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return state != "Z"
+    assert eventually(lambda: not any(map(alive, started)))
 
 
 def test_agent_that_waits_for_its_browser_before_it_answers_gets_through(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import subprocess
 import sys
 import textwrap
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from waiting import alive, eventually
 
 from gateproof.conformance.targets import launch as launching
 from gateproof.conformance.targets.launch import LaunchFailed, launch
@@ -70,22 +70,6 @@ def _free_port():
         return probe.getsockname()[1]
 
 
-def _alive(pid):
-    with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        with suppress(OSError), Path(f"/proc/{pid}/stat").open() as status:
-            return status.read().rpartition(")")[2].split()[0] != "Z"
-        return True
-    return False
-
-
-def _eventually(what):
-    deadline = time.monotonic() + 10
-    while not what():
-        assert time.monotonic() < deadline, "it never came true"
-        time.sleep(0.01)
-
-
 def test_a_target_is_started_in_its_folder_and_waited_for(spec, start, tmp_path):
     port = _free_port()
     url = f"http://127.0.0.1:{port}/x?y"
@@ -97,7 +81,7 @@ def test_a_target_is_started_in_its_folder_and_waited_for(spec, start, tmp_path)
     )
 
     assert answers(url)
-    _eventually(lambda: "listening green" in running.output())
+    assert eventually(lambda: "listening green" in running.output())
     assert str(tmp_path) in running.output()
     assert running.output_since(running.printed) == ""
     assert stat.S_IMODE((tmp_path / "output.log").stat().st_mode) == 0o600
@@ -140,7 +124,7 @@ def test_a_target_that_is_never_ready_is_stopped(spec, start):
     with pytest.raises(LaunchFailed, match="not ready within 5 s") as caught:
         start(spec(body, timeout_s=5), ready=lambda: False)
 
-    assert not _alive(int(caught.value.last_lines))
+    assert not alive(int(caught.value.last_lines))
 
 
 @pytest.mark.parametrize(
@@ -169,14 +153,14 @@ def test_stubborn_grandchildren_do_not_outlive_the_target(spec, start, monkeypat
             sys.exit(0)
         """)
     )
-    _eventually(lambda: "deaf" in running.output() and "child" in running.output())
+    assert eventually(lambda: "deaf" in running.output() and "child" in running.output())
     pid = int(running.output().split("child")[1].split()[0])
     assert running.wait(10) == 0
-    assert _alive(pid)
+    assert alive(pid)
 
     running.stop()
 
-    _eventually(lambda: not _alive(pid))
+    assert eventually(lambda: not alive(pid))
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes cannot be listed here")
@@ -188,14 +172,14 @@ def test_child_in_a_session_of_its_own_does_not_outlive_the_target(spec, start):
             print("child", child.pid, flush=True)
         """)
     )
-    _eventually(lambda: "child" in running.output())
+    assert eventually(lambda: "child" in running.output())
     pid = int(running.output().split("child")[1].split()[0])
     assert running.wait(10) == 0
-    assert _alive(pid)
+    assert alive(pid)
 
     running.stop()
 
-    _eventually(lambda: not _alive(pid))
+    assert eventually(lambda: not alive(pid))
 
 
 def test_target_that_is_asked_to_end_has_ended_with_all_of_its_group(spec, start, tmp_path):
@@ -213,7 +197,7 @@ def test_target_that_is_asked_to_end_has_ended_with_all_of_its_group(spec, start
     script = spec(body).command[1]
     shell = f'"{sys.executable}" "{script}"; exit $?'
     running = start(Launch(command=("sh", "-c", shell), cwd=tmp_path))
-    _eventually(lambda: "up" in running.output())
+    assert eventually(lambda: "up" in running.output())
     began = time.monotonic()
 
     assert running.ask_to_end(10)
@@ -235,7 +219,7 @@ def test_what_nobody_reaps_has_ended(spec, start):
             time.sleep(60)
         """)
     )
-    _eventually(lambda: "away" in running.output())
+    assert eventually(lambda: "away" in running.output())
     parent = int(running.output().split()[1])
     try:
         assert running.ask_to_end(10)
@@ -246,7 +230,7 @@ def test_what_nobody_reaps_has_ended(spec, start):
 
 def test_target_that_does_not_end_is_asked_for_so_long_and_no_longer(spec, start):
     running = start(spec(DEAF))
-    _eventually(lambda: "deaf" in running.output())
+    assert eventually(lambda: "deaf" in running.output())
 
     assert not running.ask_to_end(0.3)
     running.clear_away()
@@ -255,7 +239,7 @@ def test_target_that_does_not_end_is_asked_for_so_long_and_no_longer(spec, start
 
 def test_ctrl_c_during_the_grace_still_leaves_nothing(spec, start, monkeypatch):
     running = start(spec(DEAF))
-    _eventually(lambda: "deaf" in running.output())
+    assert eventually(lambda: "deaf" in running.output())
 
     real, interrupts = time.sleep, [KeyboardInterrupt()]
 
@@ -284,71 +268,12 @@ print(running.pid)
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert not _alive(int(done.stdout))
-
-
-def test_harness_that_is_killed_leaves_nothing(tmp_path):
-    program = """
-import pathlib, time
-from gateproof.conformance.run.drive.session import workplace
-from gateproof.conformance.targets.launch import launch
-from gateproof.conformance.targets.model import Launch
-with workplace() as (folder, _):
-    running = launch(Launch(command=("sleep", "60"), cwd=folder), output_file=folder / "output.log")
-    ended = launch(Launch(command=("true",), cwd=folder), output_file=folder / "other.log")
-    ended.stop()
-    print(running.pid, folder, flush=True)
-    time.sleep(60)
-"""
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        pid, _, folder = process.stdout.readline().strip().partition(" ")
-        assert (Path(folder) / "output.log").is_file()
-    finally:
-        process.kill()
-        process.communicate()
-
-    _eventually(lambda: not _alive(int(pid)) and not Path(folder).exists())
-
-
-def test_folder_is_gone_after_a_worker_that_ends_later_than_its_parent():
-    """It goes on writing into the folder, and makes it anew, for a second after the parent was killed."""
-    writer = """
-import os, pathlib, sys, time
-place, parent = pathlib.Path(sys.argv[1]), os.getppid()
-until = None
-while until is None or time.monotonic() < until:
-    (place / str(time.monotonic())).mkdir(parents=True, exist_ok=True)
-    time.sleep(0.01)
-    if until is None and os.getppid() != parent:
-        until = time.monotonic() + 1
-"""
-    program = f"""
-import subprocess, sys, time
-from gateproof.conformance.run.drive.session import workplace
-with workplace() as (folder, _):
-    quiet = subprocess.DEVNULL
-    subprocess.Popen([sys.executable, "-c", {writer!r}, str(folder)], stdin=quiet, stdout=quiet)
-    print(folder, flush=True)
-    time.sleep(60)
-"""
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        folder = Path(process.stdout.readline().strip())
-        _eventually(lambda: any(folder.iterdir()))
-    finally:
-        process.kill()
-        process.communicate()
-
-    time.sleep(1.5)
-    _eventually(lambda: not folder.exists())
+    assert not alive(int(done.stdout))
 
 
 def test_a_target_that_watches_its_stdin_sees_it_open(spec, start):
     running = start(spec("import sys; print('waiting', flush=True); sys.stdin.read()"))
-    _eventually(lambda: "waiting" in running.output())
+    assert eventually(lambda: "waiting" in running.output())
     assert running.exit_code() is None
 
     running.stop()
@@ -359,7 +284,7 @@ def test_output_is_kept_up_to_a_bound(tmp_path):
     writer = os.dup(output.pipe)
     output.start()
     os.write(writer, b"12345678\n")
-    _eventually(lambda: output.kept == 9)
+    assert eventually(lambda: output.kept == 9)
     os.write(writer, b"abcdefgh")
     os.close(writer)
     output.wait(10)

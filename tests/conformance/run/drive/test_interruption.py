@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import alive
 
 from gateproof.conformance.wire.ports import free_ports
 
@@ -49,16 +49,6 @@ core_url = "http://127.0.0.1:{port}"
 [launch]
 command = ["{python}", "server.py", "{port}", "."]
 """
-
-
-def alive(pid: int) -> bool:
-    """True for a process that runs; one that waits to be reaped is as dead as any."""
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (ProcessLookupError, FileNotFoundError):
-        return False
-    return state != "Z"
 
 
 @pytest.mark.usefixtures("hang_up_heard")

@@ -7,11 +7,10 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 COMMAND = [sys.executable, "-m", "gateproof", "prove", "--workers", "2", "--no-color"]
 # Each is caught by its own rule within a second or two.
@@ -29,15 +28,6 @@ def processes(folder: Path) -> list[int]:
         except OSError:
             continue
     return found
-
-
-def eventually(holds: Callable[[], bool], within_s: float = 120) -> bool:
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def test_defects_are_caught_and_the_proof_is_kept(tmp_path: Path) -> None:
@@ -96,13 +86,15 @@ def test_stopped_proof_leaves_no_process(number: signal.Signals, to_group: bool,
         )
         try:
             # Two workers, each with a merchant, a process that stands by, and a gateway.
-            assert eventually(lambda: len(processes(scratch)) >= 7 or process.poll() is not None)
+            assert eventually(
+                lambda: len(processes(scratch)) >= 7 or process.poll() is not None, within_s=120
+            )
             (os.killpg if to_group else os.kill)(process.pid, number)
             code = process.wait(60)
         finally:
             process.kill()
     said = (tmp_path / "output").read_text()
-    assert eventually(lambda: not processes(scratch)), said
+    assert eventually(lambda: not processes(scratch), within_s=120), said
     if number == signal.SIGKILL:
         return
     assert "Traceback" not in said
@@ -122,7 +114,7 @@ def test_proof_whose_fork_server_was_killed_says_so(tmp_path: Path) -> None:
     )
     try:
         # The server has a child once it has forked the first party.
-        assert eventually(lambda: any(map(fork_servers_of, fork_servers_of(process.pid))))
+        assert eventually(lambda: any(map(fork_servers_of, fork_servers_of(process.pid))), within_s=120)
         (server,) = fork_servers_of(process.pid)
         os.kill(server, signal.SIGKILL)
         said, _ = process.communicate(timeout=60)
