@@ -16,11 +16,11 @@ _NO_SERVER = 127
 
 
 def main() -> int:
-    standing, module, *arguments = sys.argv[1:]
+    server_folder, module, *arguments = sys.argv[1:]
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes as long to load as all the rest
     server = socket(AF_UNIX, SOCK_STREAM)
     try:
-        os.chdir(standing)
+        os.chdir(server_folder)
         server.connect("calls")
     except OSError:
         print("reference fork server: it has ended", file=sys.stderr)

@@ -1,1 +1,1 @@
-"""Implementations that are wrong in exactly one decision each, to show that the checks notice."""
+"""Implementations with exactly one wrong decision each, to prove that the checks detect it."""

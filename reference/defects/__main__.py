@@ -1,4 +1,4 @@
-"""`python -m gateproof.reference.defects ROLE NAME …` is a party that is wrong in one way."""
+"""`python -m gateproof.reference.defects ROLE NAME …` runs a party with one defect."""
 
 from __future__ import annotations
 

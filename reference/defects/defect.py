@@ -1,4 +1,4 @@
-"""What a defect is, for each role."""
+"""The type of defects, and helpers to define them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ Policies = TypeVar("Policies")
 class Defect(Generic[Policies]):
     """One wrong decision.
 
-    The first of `rules` is the rule that it breaks. It may be reported under the others too, because an
-    implementation that is wrong there cannot be right here. A service shows it when
-    it is called by `operation`.
+    It breaks the first of `rules`. The others may fail too, because they cannot hold with this defect.
+    A service shows the defect only if it is called by `operation`.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Rows(Generic[Policies]):
 
 
 def without(checks: Iterable[Check], *left_out: Check) -> tuple[Check, ...]:
-    """The same checks in the same order, some of them left out."""
+    """The same checks in the same order, without some of them."""
     return tuple(check for check in checks if check not in left_out)
 
 

@@ -1,1 +1,1 @@
-"""What defects and variants are built from: wrappers around an honest party, for all roles."""
+"""Wrappers around a correct party of any role, from which defects and variants are built."""

@@ -1,4 +1,4 @@
-"""Answers are changed on their way out, or requests stopped on their way in, around an honest party."""
+"""Wrappers around a correct party that change its answers, or stop requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.reference.gateway.records import VaultEntry
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """A request, with all of its body."""
+    """A request with its whole body."""
 
     method: str
     path: str
@@ -25,7 +25,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answered:
-    """An answer before it goes out."""
+    """An answer before it is sent."""
 
     status: int
     headers: tuple[tuple[str, str], ...] = field(repr=False)
@@ -38,14 +38,14 @@ class Answered:
         return next((value for key, value in self.headers if key == name), "")
 
 
-# What is around whom: a gateway, or the backend of a service.
+# The party that is wrapped: a gateway, or the backend of a service.
 Party = TypeVar("Party")
 
 
 def meddling(
     change: Callable[[Asked, Answered, Party], Answered | Awaitable[Answered]],
 ) -> Callable[[ASGIApp, Party], ASGIApp]:
-    """What goes around every endpoint and has the last word on its answers."""
+    """Wraps every endpoint; `change` gets request and answer, and returns the answer that is sent."""
 
     def around(app: ASGIApp, party: Party) -> ASGIApp:
         async def meddled(scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,7 +69,7 @@ def meddling(
 
 
 def kept_token(gateway: Gateway) -> VaultEntry | None:
-    """A merchant token that the gateway keeps, the newest; None before there is one."""
+    """The newest merchant token that the gateway stores; None if there is none."""
     return max(gateway.store.vault.values(), key=lambda entry: entry.issued_at, default=None)
 
 

@@ -1,4 +1,4 @@
-"""Around an honest gateway: locks that are held too long, and callers that take something along."""
+"""Wrappers around a correct gateway that hold locks too long, or cancel work with its caller."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gateproof.reference.gateway.policy.vault import Verdict
 from gateproof.reference.gateway.records import Resource, VaultEntry, VaultKey
 from gateproof.reference.gateway.vault import Vault
 
-# Longer than anybody waits for a recovery.
+# Longer than any check waits for a recovery.
 WEDGED_S = 25.0
-# A request that did not wait for its turn bears this mark.
+# Marks a request that came before the previous one was answered.
 EARLY = "defect.early"
 _REDEMPTION, _REGISTRATION = "/api/credentials/token", "/api/register"
 _DISCOVERY = "/.well-known/openid-configuration"
-# So many discovery documents of nothing, within so short a time, are too much.
+# The number of discovery requests for unknown Resources within this time that stops the worker.
 UNKNOWN, UNKNOWN_S = 16, 10.0
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -49,7 +49,7 @@ async def _refuse(send: Send, status: int) -> None:
 
 
 def reading_one_body_at_a_time() -> Any:
-    """Whoever reads a body waits for all of it, and everybody else waits along."""
+    """Reads one request body at a time, and lets all other requests wait."""
     reading = asyncio.Lock()
 
     def change(app: ASGIApp) -> App:
@@ -64,7 +64,7 @@ def reading_one_body_at_a_time() -> Any:
 
 
 def one_at_a_time(path: str = _REDEMPTION) -> Any:
-    """What is asked of this path waits for whoever came before, whoever that is."""
+    """Serves one request to this path at a time."""
     turn = asyncio.Lock()
 
     def change(app: ASGIApp) -> App:
@@ -81,7 +81,7 @@ def one_at_a_time(path: str = _REDEMPTION) -> Any:
 
 
 def lock_lost_with_a_client(path: str = _REGISTRATION) -> Any:
-    """A request to this path takes a lock, and whoever leaves in the middle of it never gives it back."""
+    """Takes a lock for a request to this path, and keeps it if the client disconnects."""
     until = 0.0
 
     def change(app: ASGIApp) -> App:
@@ -105,7 +105,7 @@ def lock_lost_with_a_client(path: str = _REGISTRATION) -> Any:
 
 
 def first_piece_alone() -> Any:
-    """What the first read of a body gives is taken for all of it."""
+    """Takes the first piece of a body for the whole body."""
 
     def change(app: ASGIApp) -> App:
         async def read_once(scope: Scope, receive: Receive, send: Send) -> None:
@@ -127,7 +127,7 @@ def first_piece_alone() -> Any:
 
 
 def first_answer_for_both() -> Any:
-    """A request that did not wait for its turn gets the answer of the one in front of it."""
+    """Gives a request that did not wait for the previous answer the same answer again."""
     last: dict[Any, list[Message]] = {}
 
     def change(app: ASGIApp) -> App:
@@ -153,7 +153,7 @@ def first_answer_for_both() -> Any:
 
 
 class Downfall:
-    """Until when the one worker is being replaced."""
+    """The time until which the only worker is being replaced."""
 
     until = 0.0
 
@@ -175,7 +175,7 @@ def without_a_worker(downfall: Downfall) -> Any:
 
 
 def down_after_unknown_resources(downfall: Downfall) -> Any:
-    """Questions after Resources that do not exist wear it down, so many in a short time."""
+    """Stops the worker after many discovery requests for unknown Resources in a short time."""
     asked: deque[float] = deque(maxlen=UNKNOWN)
 
     def change(app: ASGIApp) -> App:
@@ -195,7 +195,7 @@ def down_after_unknown_resources(downfall: Downfall) -> Any:
 
 
 class OrphansVault(Vault):
-    """Whoever comes while a refresh is under way waits until the caller who began it tells its end."""
+    """Callers wait for a refresh that another caller started, for ever if that caller disconnects."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -212,7 +212,7 @@ class OrphansVault(Vault):
 
 
 def ending_with_its_caller() -> Any:
-    """A caller who goes away takes along what is being done for it."""
+    """Cancels the work for a caller that disconnects."""
 
     def change(app: ASGIApp) -> App:
         async def watched(scope: Scope, receive: Receive, send: Send) -> None:

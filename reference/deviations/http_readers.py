@@ -1,4 +1,4 @@
-"""Other ways to read requests off connections, none of them a good one."""
+"""HTTP protocols and listeners that read requests wrongly."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 
 
 def _cycle(connection: HttpToolsProtocol) -> RequestResponseCycle | None:
-    """The request that a connection is at; there is none before the first."""
+    """The current request of a connection; None before the first."""
     return connection.cycle
 
 
@@ -35,7 +35,7 @@ def _in_a_body(connection: HttpToolsProtocol) -> bool:
 
 
 class _Crowded(HttpToolsProtocol):
-    """A connection that is read only while it is one of the few whose requests are under way."""
+    """A connection that is read only while it has one of the limited places."""
 
     def __init__(self, room: Room, *given: Any) -> None:
         super().__init__(*given)
@@ -73,7 +73,7 @@ class _Crowded(HttpToolsProtocol):
 
 
 class Room:
-    """Where so many requests can be read at a time, their heads alone or all of them."""
+    """A limited number of places for requests that are read: for their headers only, or for all of them."""
 
     def __init__(self, places: int, *, heads_alone: bool) -> None:
         self.heads_alone = heads_alone
@@ -100,7 +100,7 @@ class Room:
 
 
 def _but_the_control(speaking: Callable[..., HttpToolsProtocol]) -> Listen:
-    """The gateway speaks like this; the control has a path of its own, and is no part of the gateway."""
+    """Uses this protocol for the gateway, but not for its control, whose URL has a path."""
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
         if urlsplit(origin.url).path:
@@ -111,14 +111,14 @@ def _but_the_control(speaking: Callable[..., HttpToolsProtocol]) -> Listen:
 
 
 def reading_at_most(places: int, *, heads_alone: bool = False) -> Listen:
-    """Requests beyond these are not read until one of them is whole, however long that takes."""
+    """Reads at most this many requests at a time; the others wait until one is complete."""
     room = Room(places, heads_alone=heads_alone)
 
     return _but_the_control(partial(_Crowded, room))
 
 
 def greeting_one_at_a_time() -> Listen:
-    """Nobody is let in before the one in front has said something."""
+    """Accepts the next connection only after the previous one has sent a byte."""
     door = asyncio.Lock()
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
@@ -143,7 +143,7 @@ def greeting_one_at_a_time() -> Listen:
 
 
 class _Impatient(HttpToolsProtocol):
-    """A large body is turned down at its head, and what follows is read as if nothing had been announced."""
+    """Refuses a large body after its headers, and then reads the body as the next request."""
 
     def data_received(self, data: bytes) -> None:
         head, end, rest = data.partition(b"\r\n\r\n")
@@ -156,7 +156,7 @@ class _Impatient(HttpToolsProtocol):
 
 
 class _Confused(HttpToolsProtocol):
-    """Knows which requests came before the one in front of them was answered."""
+    """Marks requests that come before the previous one was answered."""
 
     def on_headers_complete(self) -> None:
         cycle = _cycle(self)
@@ -166,7 +166,7 @@ class _Confused(HttpToolsProtocol):
 
 
 class _Fragile(HttpToolsProtocol):
-    """A chunk that is none is an exception that nobody catches, and the worker with it."""
+    """Stops the worker at an invalid chunk, like an exception that is not caught."""
 
     def __init__(self, downfall: Downfall, *given: Any) -> None:
         super().__init__(*given)
@@ -179,7 +179,7 @@ class _Fragile(HttpToolsProtocol):
 
 
 class _Down(HttpToolsProtocol):
-    """A connection to a gateway that is down is reset at the first word."""
+    """Resets a connection to a stopped gateway when it sends something."""
 
     def __init__(self, downfall: Downfall, *given: Any) -> None:
         super().__init__(*given)

@@ -1,4 +1,4 @@
-"""Ways to let a credential out: in a header, in an error, encoded, in a redirect, in the log."""
+"""Ways to leak a credential: in a header, an error, a redirect or the log, plain or encoded."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def with_refresh_token(entry: VaultEntry) -> dict[str, Any]:
 
 
 def with_refresh_token_in_the_scopes(entry: VaultEntry) -> dict[str, Any]:
-    """The merchant's whole answer, as it was kept, encoded beside the token."""
+    """Adds the merchant's stored answer, encoded, to the redemption response."""
     kept = json.dumps({"at": "…", "rt": entry.refresh_token}).encode()
     return redemption_answer(entry) | {"context": base64.urlsafe_b64encode(b"v1" + kept).decode()}
 
 
 def refresh_token_when_it_was_rejected() -> Any:
-    """The error quotes the refresh token that the merchant would not take; the gateway keeps it in mind."""
+    """Quotes stored refresh tokens in the error after the merchant rejected one."""
     seen: list[str] = []
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -55,7 +55,7 @@ def refresh_token_in_a_cookie(asked: Asked, answered: Answered, gateway: Gateway
 def access_token_in(
     where: Callable[[Asked, Answered], bool], put: Callable[[Answered, str], Answered]
 ) -> Any:
-    """The newest merchant token is put into answers like these."""
+    """Adds the newest merchant token to the answers that `where` selects."""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         token = kept_token(gateway)
@@ -99,7 +99,7 @@ def spread(answered: Answered, token: str) -> Answered:
 def proxy_token_in(
     header: str | None, *, statuses: tuple[int, ...], write: Callable[[str], str] = str
 ) -> Any:
-    """The Proxy token that was sent comes back, in a header or in the body."""
+    """Returns the Proxy token of the request, in a header or in the body."""
 
     def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
         token = asked.headers.get("x-proxy-token")
@@ -126,7 +126,7 @@ def last_proxy_token_in_discovery() -> Any:
 
 
 def form_in_the_error(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """A validation error quotes the whole input, as some frameworks do by themselves."""
+    """Quotes the whole input in a validation error, as some frameworks do by default."""
     if not asked.path.endswith(TOKEN) or answered.status != 400:
         return answered
     return with_member(answered, "input", dict(parse_qsl(asked.body.decode("latin-1"))))
@@ -155,7 +155,7 @@ def proxy_client_on_the_page(asked: Asked, answered: Answered, gateway: Gateway)
 
 
 def logging(write: Callable[[Asked, Answered], str], where: str = "") -> Any:
-    """Something of requests and answers is written to the log as well."""
+    """Writes parts of requests and answers to the log."""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         if asked.path.endswith(where) and (line := write(asked, answered)):
@@ -191,14 +191,14 @@ def code_and_secret_of(asked: Asked, answered: Answered) -> str:
 
 
 def token_requests_sent_away(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """Requests that cannot be served here are sent to the old host, bodies and all."""
+    """Redirects refused token requests with their bodies to another host."""
     if not asked.path.endswith(TOKEN) or answered.status != 400:
         return answered
     return replace(answered, status=307).with_header("location", "https://old.example/oauth2/token")
 
 
 def leaking_referrer(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """The page after the merchant's redirect says that its whole address may be told to anybody."""
+    """Sets a referrer policy that sends the whole URL of the page to other sites."""
     if not asked.path.endswith("/sign-in/callback"):
         return answered
     kept = tuple(each for each in answered.headers if each[0] != "referrer-policy")
@@ -206,7 +206,7 @@ def leaking_referrer(asked: Asked, answered: Answered, _: Gateway) -> Answered:
 
 
 def code_to_a_help_page(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """Who could not exchange a code is sent to a page that explains, with the code in its address."""
+    """Adds a Location to the refused exchange: a help page, with the code in its URL."""
     code = dict(parse_qsl(asked.body.decode("latin-1"))).get("code")
     if not asked.path.endswith(TOKEN) or answered.status < 400 or not code:
         return answered

@@ -1,4 +1,4 @@
-"""A sign-in page of the gateway's own, in place of the merchant's identity provider."""
+"""A sign-in page of the gateway itself, instead of the merchant's identity provider."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PAGE = """<!doctype html><title>Sign in</title><h1>Sign in</h1>
 <p><label>Password <input name="password" type="password"></label></p>
 <p><button type="submit">Sign in</button></p></form>"""
 _SUFFIX = "/sign-in/own"
-# Says whether the gateway's own page is shown to a browser, and whether it takes a login.
+# Whether the gateway shows its own page to a browser, and whether it accepts a login.
 Shown = Callable[[Gateway, Request], bool]
 Takes = Callable[[Gateway, str], bool]
 
 
 def signing_in_itself(shown: Shown, takes: Takes) -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """Shows a page of its own in place of the redirect to the merchant, and takes any password."""
+    """Shows its own page instead of the redirect to the merchant, and accepts any password."""
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
         async def served(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""A legal choice that some defects build on: a Proxy client that asks again gets the token that it has."""
+"""A legal choice that some defects build on: a Proxy client gets its current token again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MINUTE_S = 60
 
 
 class TokenHandedOutAgain:
-    """A Proxy client gets the token that it has, with what is left of it, until a minute before its end."""
+    """Returns the current token of a Proxy client with its remaining time, until a minute before expiry."""
 
     def __init__(self) -> None:
         self._newest: dict[str, tuple[str, float]] = {}

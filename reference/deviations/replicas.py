@@ -1,4 +1,4 @@
-"""Key sets that are served by two processes in turn."""
+"""Key sets that two processes serve in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Shown = Callable[[KeyRing, float, tuple[SigningKey, ...]], tuple[SigningKey, ...
 
 
 def in_turn(other: Shown) -> Shown:
-    """Every second key set comes from a process that shows other keys."""
+    """Takes every second key set from a process that shows other keys."""
     turns = cycle((core_keys_shown, other))
 
     def shown(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:

@@ -1,4 +1,4 @@
-"""Listeners that are careless with TLS, for gateways and services alike."""
+"""Insecure TLS listeners, for gateways and services."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TLS_HANDSHAKE = 0x16
 
 
 class Both(Listener):
-    """One port that takes TLS and plain HTTP, each to a port of its own behind it."""
+    """One port for TLS and plain HTTP, each forwarded to an internal port."""
 
     def __init__(self, front: asyncio.Server, state: ServerState, behind: tuple[Listener, ...]) -> None:
         super().__init__(front, state)
@@ -37,7 +37,7 @@ class Both(Listener):
 
 
 async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-    """Whoever forgets the s in https is served all the same."""
+    """Serves plain HTTP on an https port, too."""
     host, _, port = origin.url.partition("://")[2].partition("/")[0].rpartition(":")
     if tls is None or not origin.url.startswith("https:"):
         return await listen(origin, tls, state)
@@ -59,7 +59,7 @@ async def listen_to_both(origin: Origin, tls: ssl.SSLContext | None, state: Serv
 
 
 class _WithAnother(Listener):
-    """A port, and another one that is open as long as it is."""
+    """A listener, and another one that is closed with it."""
 
     def __init__(self, front: Listener, beside: Listener) -> None:
         self._front, self._beside = front, beside
@@ -75,7 +75,7 @@ class _WithAnother(Listener):
 
 @dataclass(kw_only=True, slots=True)
 class AnotherPort:
-    """Everything is served on another port as well, honestly, and this is where that is."""
+    """Serves everything on another port, too, correctly, and knows that port."""
 
     port: int = 0
 
@@ -88,13 +88,13 @@ class AnotherPort:
         return listening
 
     def on_it(self, url: str) -> str:
-        """The same address on the other port, or on any one while that is not open."""
+        """The same URL with the other port, or with port 0 while that is not open."""
         parts = urlsplit(url)
         return parts._replace(netloc=f"{parts.hostname}:{self.port}").geturl()
 
 
 def listening_as(odd: Listen, *, which: int) -> Listen:
-    """Of several hosts that speak TLS, this one in their order listens in a way of its own."""
+    """Uses `odd` for the TLS host with this number, in the order in which the hosts start to listen."""
     others = 0
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
@@ -108,7 +108,7 @@ def listening_as(odd: Listen, *, which: int) -> Listen:
 
 
 async def under_another_name(origin: Origin, _tls: ssl.SSLContext | None, state: ServerState) -> Listener:
-    """The certificate was made by hand, for another host."""
+    """Listens with a self-signed certificate for another host."""
     return await listen(origin, _self_made("gateway.example"), state)
 
 

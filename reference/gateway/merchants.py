@@ -68,7 +68,7 @@ class Merchants:
         return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
 
     async def userinfo(self, merchant: MerchantPlace, access_token: str) -> dict[str, Any] | None:
-        """What the merchant's userinfo endpoint says of a user; None without an answer."""
+        """The merchant's userinfo about a user; None without an answer."""
         bearer = {"authorization": f"Bearer {access_token}"}
         url = merchant.userinfo_endpoint
         answer = await self._request(merchant.ca_file, "GET", url, None, headers=bearer)
@@ -80,7 +80,7 @@ class Merchants:
         return document if document is not None and document.get("issuer") == issuer else None
 
     async def document_of(self, issuer: str, ca_file: str | None) -> dict[str, Any] | None:
-        """The discovery document at the place of this issuer, whomever it names."""
+        """The discovery document at the address of this issuer, whatever issuer it names."""
         url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
         answer = await self._request(ca_file, "GET", url, None)
         return answer.document if answer.status == 200 else None

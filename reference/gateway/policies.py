@@ -71,7 +71,7 @@ SpendCode = Callable[
 
 
 class VaultAtWork(Protocol):
-    """What sign-ins and redemptions ask of a vault."""
+    """The methods of a vault that sign-ins and redemptions use."""
 
     async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> vault.Verdict: ...
 
@@ -79,7 +79,7 @@ class VaultAtWork(Protocol):
 
 
 class MakesVault(Protocol):
-    """Makes a vault out of the parts of a gateway, as the class `Vault` and its subclasses do."""
+    """Makes a vault from the parts of a gateway, as the class `Vault` and its subclasses do."""
 
     def __call__(
         self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants
@@ -141,13 +141,13 @@ class Policies:
     one_callback: bool = False
     answering: Callable[[Resource, str, Iterable[Resource]], MerchantPlace | None] = sign_in.answering
     unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.nobody
-    # What is made of userinfo, with the user of the ID token if that is valid. None: it is not asked for.
+    # The user according to userinfo; gets the user of a valid ID token. None: userinfo is not requested.
     named_by_userinfo: Callable[[Person | None, JsonObject, float], Person | None] | None = None
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
-    # What a decision is about; None refuses it.
+    # The sign-in to which a decision applies; None refuses the decision.
     decided_on: Callable[[Store, SignIn], SignIn | None] = sign_in.decided_on
     first_policy: Callable[[AgentPolicy | None], AgentPolicy] = authorization.first_policy
     pending_page: Callable[[Agent], str] = pending_page
@@ -228,7 +228,7 @@ class Policies:
     merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key
-    # None: the merchant token is fetched before the code is issued. Else it is fetched so much later.
+    # None: the merchant token is fetched before the code is issued. Else it is fetched after this delay.
     provisioning_delay_s: float | None = None
     provisioning_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.provisioning_verdict
     refresh_verdict: Callable[[vault.MerchantAnswer], vault.Verdict] = vault.refresh_verdict
@@ -248,7 +248,7 @@ class Policies:
     # The second argument is the gateway with these policies.
     around: Callable[[ASGIApp, Any], ASGIApp] = lambda app, _gateway: app
 
-    # What of the data in the state file is there after a restart: all of it.
+    # The part of the stored data that is there after a restart: all of it.
     left_after_a_restart: Callable[[Store, Ids], Store] = lambda store, _ids: store
 
     # The log

@@ -1,4 +1,4 @@
-"""The gateway's data in a file: what an answer acknowledges outlives the process, even if it is killed."""
+"""The gateway's data in a file, saved before each answer, so that it survives a killed process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEYS = (ec.EllipticCurvePrivateKey, rsa.RSAPrivateKey, ed25519.Ed25519PrivateKe
 
 
 class _Pickler(pickle.Pickler):
-    """Writes private keys as PKCS #8; they have no form of their own in a pickle."""
+    """Writes private keys as PKCS #8, because they cannot be pickled."""
 
     def reducer_override(self, value: Any) -> Any:
         if not isinstance(value, _KEYS):
@@ -44,10 +44,10 @@ class StateFile:
         self._fresh = path.with_name(f"{path.name}.new")
 
     def load(self, clock: Clock) -> Store | None:
-        """The tables as they were saved last, and the clock set as then; None at the first start."""
+        """The saved tables, and the clock set as it was saved; None at the first start."""
         if not self._path.exists():
             return None
-        # The gateway's own file, which nobody else may write.
+        # Only the gateway itself writes this file.
         store, clock.offset_s = pickle.loads(self._path.read_bytes())  # noqa: S301
         assert isinstance(store, Store)  # noqa: S101 - for the type checker
         return store
@@ -62,7 +62,7 @@ class StateFile:
 
 
 def saving(app: ASGIApp, save: Callable[[], None]) -> ASGIApp:
-    """The application, which saves before each answer is sent."""
+    """Wraps an application, and saves before each answer is sent."""
 
     async def saved(scope: Scope, receive: Receive, send: Send) -> None:
         async def saved_first(message: Message) -> None:

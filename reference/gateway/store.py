@@ -59,7 +59,7 @@ class Expiring(Generic[Value]):
         self._rows[key] = (self._rows[key][0], value)
 
     def renew(self, key: str, now: float) -> None:
-        """Keeps a row as long as a new one."""
+        """Restarts the lifetime of a row."""
         if (value := self.take(key)) is not None:
             self.add(key, value, now)
 

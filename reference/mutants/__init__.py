@@ -1,1 +1,1 @@
-"""The reference with one change that a machine made."""
+"""The reference with one automatically changed function."""

@@ -1,4 +1,4 @@
-"""`python -m gateproof.reference.mutants ROLE FILE …` is a party with one changed function.
+"""`python -m gateproof.reference.mutants ROLE FILE …` runs a party with one changed function.
 
 The file is JSON: the module, the qualified name of the function, and the module's changed source.
 """
@@ -23,7 +23,7 @@ ROLES: Mapping[str, Callable[[Sequence[str]], int]] = {
     "agent": run_agent,
 }
 USAGE = "usage: python -m gateproof.reference.mutants gateway|service|agent FILE [its arguments]"
-# The exit code if the change cannot be made in a module that is loaded.
+# The exit code if the change cannot be applied to the loaded module.
 NOT_MADE = 4
 
 
@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def change(module: str, function: str, source: str) -> None:
-    """Gives the function the code of the changed source. Whoever holds the function gets the change, too."""
+    """Replaces the code of the function in place, so that existing references to it change too."""
     loaded = importlib.import_module(module)
     code = _code_of(function, compile(source, str(loaded.__file__), "exec", dont_inherit=True))
     _function(loaded, function).__code__ = code

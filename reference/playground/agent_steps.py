@@ -96,7 +96,7 @@ class Agent:
         """Processes the redirect, which has to answer this agent's request."""
         attempt = walk.attempt
         if attempt is None or walk.next_step != 5:
-            raise Halted("Nothing was asked for that this redirect could answer.")
+            raise Halted("This redirect answers no open authorization request.")
         if code := query.get("code", ""):
             walk.redactor.hide(code, redaction.CODE)
         went = Outgoing(method="GET", url=walk.authorization_url)
@@ -106,7 +106,7 @@ class Agent:
         walk.attempt, walk.authorization_url = None, ""
         state = str(walk.changed("return", {"state": query.get("state", "??")})["state"])
         if not hmac.compare_digest(state.encode("utf-8", "replace"), attempt.state.encode()):
-            raise Halted("The state is not the one that was sent: the agent throws this redirect away.")
+            raise Halted("The state is not the one that was sent: the agent ignores this redirect.")
         if query.get("iss", _endpoints(walk).issuer) != _endpoints(walk).issuer:
             raise Halted("The redirect comes from another authorization server.")
         if not code:
@@ -117,7 +117,7 @@ class Agent:
 
     async def exchanges_and_calls_again(self, walk: Walk) -> None:
         await self._exchanges(walk)
-        await self._believes_the_id_token(walk)
+        await self._verifies_the_id_token(walk)
         await self._calls_again(walk)
 
     async def _exchanges(self, walk: Walk) -> None:
@@ -155,14 +155,14 @@ class Agent:
         walk.show(6, TO_GATEWAY, title, request, answer)
         return answer
 
-    async def _believes_the_id_token(self, walk: Walk) -> None:
+    async def _verifies_the_id_token(self, walk: Walk) -> None:
         keys = await self._document(
             walk, 6, TO_GATEWAY, "The core's key set, for the ID token", walk.jwks_uri
         )
         token = str(walk.tokens.get("id_token", ""))
         claims = signed_claims(token, keys.get("keys") or [])
         if claims is None:
-            raise Halted("The agent does not believe the ID token: no key of the core signed these claims.")
+            raise Halted("The agent refuses the ID token: no key of the core signed these claims.")
         wrong = claims.get("iss") != _endpoints(walk).issuer or claims.get("aud") != _client(walk).client_id
         if wrong:
             raise Halted("The ID token is from another issuer, or for another agent.")
@@ -199,7 +199,7 @@ class Agent:
         walk.show(step, between, title, request, answer)
         document = answer.document()
         if answer.status != 200 or not document:
-            raise Halted(f"There is no document to go on with: status {answer.status}.")
+            raise Halted(f"The document cannot be read: status {answer.status}.")
         return document
 
 

@@ -41,7 +41,7 @@ PROXY_TOKEN = Hidden(
 )
 MERCHANT_TOKEN = Hidden(
     what="merchant token",
-    why="It opens the user's account at the merchant, and stays in the service's backend.",
+    why="It gives access to the user's account at the merchant, and stays in the service's backend.",
 )
 AGENT_SECRET = Hidden(
     what="agent's client secret", why="It does not expire, so the agent treats it like a long-lived API key."
@@ -52,12 +52,12 @@ ACCESS_TOKEN = Hidden(
 )
 ID_TOKEN = Hidden(
     what="ID token",
-    why="It is about the user, and the agent's alone. It is decoded here without its signature.",
+    why="It has personal data about the user, for the agent only. It is decoded here without its signature.",
 )
 REFRESH_TOKEN = Hidden(
-    what="refresh token", why="It gets new tokens for as long as it lives: it is the agent's alone."
+    what="refresh token", why="It gets new tokens until it expires, and only the agent may have it."
 )
-CODE = Hidden(what="code", why="Until it is exchanged, it is worth a token to whoever has the verifier too.")
+CODE = Hidden(what="code", why="Until it is exchanged, anybody who also has the verifier gets tokens for it.")
 VERIFIER = Hidden(
     what="code verifier", why="It proves that whoever exchanges the code is the agent that asked for it."
 )
@@ -70,7 +70,7 @@ class Redactor:
         self._forms: dict[str, Hidden] = {}
 
     def hide(self, value: str, kept: Hidden) -> None:
-        """Redact this value from now on; a short value is refused, because it could be part of other text."""
+        """Redacts this value from now on; refuses a short value, because other text could contain it."""
         if len(value) < SHORTEST:
             raise ValueError("too short to be redacted")
         forms = {value, quote_plus(value), quote(value, safe=""), json.dumps(value)[1:-1]}

@@ -50,7 +50,7 @@ class Service:
         """Validates signature, issuer, audience and expiry with the Resource's discovery document."""
         server = self._settings.authorization_server(walk.stage)
         document = await self._document(
-            walk, "The service's own look at discovery", f"{server}/.well-known/openid-configuration"
+            walk, "The discovery document, for the service", f"{server}/.well-known/openid-configuration"
         )
         keys = await self._document(
             walk, "The core's key set, for the gateway access token", str(document.get("jwks_uri"))
@@ -111,7 +111,7 @@ class Service:
             walk.redactor.hide(walk.merchant_token, redaction.MERCHANT_TOKEN)
         walk.show(8, TO_GATEWAY, "Redemption", request, answer)
         if not walk.merchant_token:
-            raise Halted(f"There is no merchant token to go on with: {_refusal(answer)}.")
+            raise Halted(f"There is no merchant token: {_refusal(answer)}.")
         walk.say(8, f"The service has the merchant token now. {_lifetime(answer.document())}")
 
     async def calls_the_merchant(self, walk: Walk) -> None:
@@ -151,7 +151,7 @@ def _lifetime(document: Mapping[str, Any]) -> str:
     try:
         left = datetime.fromisoformat(str(until)).timestamp() - time.time()
     except ValueError:
-        return "Its lifetime was not said."
+        return "Its lifetime is not stated."
     return (
         f"It lives for another {round(left / 60)} minutes." if left > 90 else f"It lives for {round(left)} s."
     )

@@ -40,7 +40,7 @@ class ProxyTokens:
         self._slots: dict[Hashable, _Slot] = {}
 
     async def current(self, place: Hashable) -> str:
-        """The Proxy token that is kept in this place, or a new one where its time has come."""
+        """The Proxy token in this slot, or a new one if it is due for renewal."""
         slot = self._slot(place)
         async with slot.lock:
             if slot.token is None or self._policies.proxy_token_is_due(slot.token, self._now()):
@@ -48,7 +48,7 @@ class ProxyTokens:
             return slot.token.value
 
     async def another_than(self, refused: str, place: Hashable) -> str | None:
-        """Another Proxy token than the refused one; None when it is too early to ask for one again."""
+        """Another Proxy token than the refused one; None if it is too early to request one."""
         slot = self._slot(place)
         async with slot.lock:
             now = self._now()

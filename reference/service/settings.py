@@ -1,4 +1,4 @@
-"""What the service is told by its environment."""
+"""The settings of the service, from environment variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.serving import NotServed, loopback_url
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
-    """Addresses and credentials; the secret is in no representation of it."""
+    """Addresses and credentials; the secret is not in the `repr`."""
 
     base_url: str
     authorization_server: str
@@ -20,7 +20,7 @@ class Settings:
     proxy_client_secret: str = field(repr=False)
     merchant_api_url: str
     service_url: str
-    # Whoever starts the service may leave it to redemption whose Project a token is of.
+    # Optional: redemption also checks the Project of a token.
     project_id: str | None = None
     ca_file: str | None = None
     tls_cert_file: Path | None = None
@@ -28,7 +28,7 @@ class Settings:
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """All that is missing is named at once."""
+    """Reads the settings; an error names all missing variables."""
     needed = {
         "base_url": "GATEPROOF_BASE_URL",
         "authorization_server": "GATEPROOF_AUTHORIZATION_SERVER",

@@ -1,1 +1,1 @@
-"""What the reference's two sites have in common: markup that is escaped, sessions, and who may ask."""
+"""The common parts of the reference's two sites: escaped markup, sessions, and origin checks."""

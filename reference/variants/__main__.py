@@ -1,4 +1,4 @@
-"""`python -m gateproof.reference.variants ROLE NAME[+NAME…] …` is a party that made other legal choices."""
+"""`python -m gateproof.reference.variants ROLE NAME[+NAME…] …` runs a party with other legal choices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a legal variant is, for each role."""
+"""The type of legal variants, for all roles."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gateproof.reference.deviations.deviation import Operation, parsed
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Variant:
-    """Another legal choice: the policies that make it, and the rules of level rfc that it breaks, if any.
+    """Another legal choice: its policies, and the rules of level rfc that it breaks, if any.
 
-    A service has it when it is called by `operation`.
+    For services, `operation` says how the service is called.
     """
 
     name: str
@@ -24,7 +24,7 @@ class Variant:
 
 
 def variant(row: str, **choices: Any) -> Variant:
-    """A variant with these policies; all the others are the reference's."""
+    """A variant with these policies; all others are the reference's."""
     name, rules, what = parsed(row)
     return Variant(name=name, what=what, rules=rules, choices=choices)
 
@@ -35,7 +35,7 @@ def mcp_variant(row: str, **choices: Any) -> Variant:
 
 
 def choices_of(variants: Iterable[Variant]) -> dict[str, Any]:
-    """The choices of several variants at once; two that decide the same thing do not go together."""
+    """The choices of several variants together; two variants must not make the same choice."""
     chosen: dict[str, Any] = {}
     for each in variants:
         twice = sorted(chosen.keys() & each.choices.keys())

@@ -53,7 +53,7 @@ def authorization_url(endpoints: Endpoints, parameters: Mapping[str, str]) -> st
 
 
 def may_open(url: str) -> bool:
-    """The user signs in over TLS; what has another scheme is for another program than a browser."""
+    """Allows only https, because the user signs in there; other schemes may start other programs."""
     return url.lower().startswith("https://")
 
 

@@ -16,7 +16,7 @@ from gateproof.reference.agent.wire import Outgoing, form
 def refreshed(ask: Ask, endpoints: Endpoints, client: Client, tokens: Tokens) -> dict[str, Any] | None:
     """Refreshes at the gateway that issued the token (RFC 6749); None if that is not possible.
 
-    The ID token is for one client, which is one gateway's; a name of an issuer can be in any document.
+    The ID token names the client, which belongs to one gateway; any document can name an issuer.
     """
     said = read_part(tokens.get("id_token", ".."), 1)
     ours = said.get("iss") == endpoints.issuer and client.client_id in said.get("aud", ())

@@ -1,4 +1,4 @@
-"""All defects of the agent, by name: each module here holds some as DEFECTS."""
+"""All defects of the agent, by name; each module of this package has some in DEFECTS."""
 
 from __future__ import annotations
 

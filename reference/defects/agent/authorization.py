@@ -1,4 +1,4 @@
-"""Agents whose authorization requests lack something, or can be guessed, or are not told apart."""
+"""Agents that omit authorization parameters, use guessable values, or do not verify the state."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lacking(*names: str) -> dict[str, Any]:
 
 
 def having(**members: Any) -> dict[str, Any]:
-    """Each of these parameters is made from settings, client and attempt."""
+    """Adds or replaces these parameters; each is computed from settings, client and attempt."""
 
     def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
         whole = authorization.authorization_parameters(settings, client, attempt)
@@ -44,7 +44,7 @@ def with_plus(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
 
 
 def given_scopes_as(written: Callable[[str], str]) -> dict[str, Any]:
-    """Behind `openid` and %20 stand the scopes that were given, written in a way of their own."""
+    """Writes the configured scopes with `written`, after `openid` and %20."""
 
     def url(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
         openid, _, given = parameters["scope"].partition(" ")
@@ -55,7 +55,7 @@ def given_scopes_as(written: Callable[[str], str]) -> dict[str, Any]:
 
 
 def attempt_by(make: Any) -> dict[str, Any]:
-    """Verifier and state are changed after they were drawn."""
+    """Changes verifier and state after they were generated."""
 
     def fresh(octets: Octets) -> Attempt:
         return Attempt(**make(authorization.fresh_attempt(octets)))
@@ -68,7 +68,7 @@ def encoded(octets: bytes) -> str:
 
 
 def install_seed() -> bytes:
-    """The same in every run of an install."""
+    """The same bytes in every run of an install."""
     return hashlib.sha256(os.environ.get("GATEPROOF_STATE_DIR", "").encode()).digest()
 
 
@@ -77,7 +77,7 @@ def of_the_clock(drawn: Attempt) -> dict[str, str]:
 
 
 def any_of_ours(query: Query, attempt: Attempt) -> bool:
-    """Every state that this install ever sent is a good one."""
+    """Accepts every state that this install ever sent."""
     file = Path(os.environ["GATEPROOF_STATE_DIR"]) / "states"
     known = [*(file.read_text().split() if file.is_file() else ()), attempt.state]
     file.write_text("\n".join(known))
@@ -85,98 +85,112 @@ def any_of_ours(query: Query, attempt: Attempt) -> bool:
 
 
 def there_and_wrong(query: Query, attempt: Attempt) -> bool:
-    """A state that is missing is not compared."""
+    """Accepts a redirect without a state; a state that is present is compared."""
     return not any(query.get("state", ())) or authorization.is_ours(query, attempt)
 
 
 DEFECTS = (
-    defect("plus-for-spaces (AGENT-03): Spaces are written as plus signs.", authorization_url=with_plus),
     defect(
-        "plus-between-given-scopes (AGENT-03): The scopes are joined to openid by %20, and to each other by "
-        "plus signs.",
+        "plus-for-spaces (AGENT-03): The agent writes spaces in the authorization URL as plus signs.",
+        authorization_url=with_plus,
+    ),
+    defect(
+        "plus-between-given-scopes (AGENT-03): The agent writes %20 after openid, but plus signs between "
+        "the configured scopes.",
         **given_scopes_as(quote_plus),
     ),
     defect(
-        "blank-between-given-scopes (AGENT-03): The scopes are joined to openid by %20, and to each other "
-        "by a blank.",
+        "blank-between-given-scopes (AGENT-03): The agent writes %20 after openid, but unencoded spaces "
+        "between the configured scopes.",
         **given_scopes_as(lambda given: given),
     ),
     defect(
-        "openid-left-out (AGENT-03): The scope lacks openid.",
+        "openid-left-out (AGENT-03): The scope parameter lacks openid.",
         **having(scope=lambda settings, *_: " ".join(("profile", *settings.scopes))),
     ),
     defect(
-        "scopes-left-out (AGENT-03): The scope has none of the Resource.",
+        "scopes-left-out (AGENT-03): The scope parameter lacks the Resource's scopes.",
         **having(scope=lambda *_: "openid profile"),
     ),
     defect(
-        "state-left-out (AGENT-03 AGENT-04 AGENT-05): There is no state, and none is waited for.",
+        "state-left-out (AGENT-03 AGENT-04 AGENT-05): The agent sends no state and requires none in the "
+        "redirect.",
         **lacking("state"),
         is_ours=lambda *_: True,
     ),
     defect(
-        "method-of-pkce-left-out (AGENT-03): The challenge comes without its method.",
+        "method-of-pkce-left-out (AGENT-03): The agent sends code_challenge without code_challenge_method.",
         **lacking("code_challenge_method"),
     ),
     defect(
-        "plain-pkce (AGENT-03 AGENT-06 AGENT-14): The challenge is the verifier itself.",
+        "plain-pkce (AGENT-03 AGENT-06 AGENT-14): The agent uses the PKCE method `plain`: the challenge is "
+        "the verifier itself.",
         **having(
             code_challenge=lambda _s, _c, attempt: attempt.verifier, code_challenge_method=lambda *_: "plain"
         ),
     ),
     defect(
-        "challenge-in-hexadecimal (AGENT-03 AGENT-06): The challenge is written in hexadecimal.",
+        "challenge-in-hexadecimal (AGENT-03 AGENT-06): The agent encodes the challenge in hexadecimal "
+        "instead of base64url.",
         **having(code_challenge=lambda _s, _c, a: hashlib.sha256(a.verifier.encode()).hexdigest()),
     ),
     defect(
-        "implicit-asked-for (AGENT-03): The response type asks for a token as well.",
+        "implicit-asked-for (AGENT-03): The agent requests the response type `code token`.",
         **having(response_type=lambda *_: "code token"),
     ),
     defect(
-        "another-redirect-uri (AGENT-03 AGENT-01): The redirect URI is not the registered one.",
+        "another-redirect-uri (AGENT-03 AGENT-01): The agent adds a slash to the registered redirect URI in "
+        "the authorization request.",
         **having(redirect_uri=lambda settings, *_: f"{settings.callback_url}/"),
     ),
     defect(
-        "verifier-short (AGENT-04): The verifier has 16 random octets.",
+        "verifier-short (AGENT-04): The verifier has 16 random octets instead of 32.",
         **attempt_by(lambda drawn: {"verifier": encoded(os.urandom(16)), "state": drawn.state}),
     ),
     defect(
-        "verifier-half-constant (AGENT-04): Half of the verifier is the same for everybody.",
+        "verifier-half-constant (AGENT-04): The first half of the verifier is the same in all installs.",
         **attempt_by(lambda drawn: {"verifier": HALF + drawn.verifier[:24], "state": drawn.state}),
     ),
     defect(
-        "verifier-of-the-install (AGENT-04 AGENT-10): The verifier is drawn once for an install.",
+        "verifier-of-the-install (AGENT-04 AGENT-10): The agent uses the same verifier in all "
+        "authorizations of an install.",
         **attempt_by(lambda drawn: {"verifier": encoded(install_seed()), "state": drawn.state}),
     ),
-    defect("state-of-the-clock (AGENT-04): The state is what the clock says.", **attempt_by(of_the_clock)),
     defect(
-        "state-short (AGENT-04): The state has four random octets.",
+        "state-of-the-clock (AGENT-04): The state is the current time in microseconds.",
+        **attempt_by(of_the_clock),
+    ),
+    defect(
+        "state-short (AGENT-04): The state has 4 random octets instead of 16.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": encoded(os.urandom(4))}),
     ),
     defect(
-        "state-fixed (AGENT-04 AGENT-05): The state is always the same.",
+        "state-fixed (AGENT-04 AGENT-05): The state is a constant.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": "orders-agent-is-waiting"}),
     ),
     defect(
-        "state-of-the-verifier (AGENT-04 AGENT-14): The state is the beginning of the verifier.",
+        "state-of-the-verifier (AGENT-04 AGENT-14): The state is the first 24 characters of the verifier.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": drawn.verifier[:24]}),
     ),
-    defect("state-not-compared (AGENT-05): Any state will do.", is_ours=lambda *_: True),
-    defect("state-compared-if-there (AGENT-05): No state will do.", is_ours=there_and_wrong),
+    defect("state-not-compared (AGENT-05): The agent does not compare the state.", is_ours=lambda *_: True),
     defect(
-        "state-by-its-beginning (AGENT-05): The beginning of the state will do.",
+        "state-compared-if-there (AGENT-05): The agent accepts a redirect without a state.",
+        is_ours=there_and_wrong,
+    ),
+    defect(
+        "state-by-its-beginning (AGENT-05): The agent accepts any prefix of its state.",
         is_ours=lambda query, attempt: any(attempt.state.startswith(each) for each in query.get("state", ())),
     ),
     defect(
-        "verifier-of-hexadecimal-text (AGENT-04): 16 random octets are written in hexadecimal and then in "
-        "base64url, to get to 43 characters.",
+        "verifier-of-hexadecimal-text (AGENT-04): The verifier is base64url of the hexadecimal text of 16 "
+        "random octets, which has 43 characters.",
         **attempt_by(
             lambda drawn: {"verifier": encoded(os.urandom(16).hex().encode()), "state": drawn.state}
         ),
     ),
     defect(
-        "verifier-encoded-three-times (AGENT-04): 24 random octets are written in base64url, and that "
-        "again, and once more.",
+        "verifier-encoded-three-times (AGENT-04): The verifier is 24 random octets, encoded in base64url "
+        "three times.",
         **attempt_by(
             lambda drawn: {
                 "verifier": encoded(encoded(encoded(os.urandom(24)).encode()).encode()),
@@ -185,15 +199,15 @@ DEFECTS = (
         ),
     ),
     defect(
-        "state-of-hexadecimal-text (AGENT-04): The state is base64url of the hexadecimal of eight random "
+        "state-of-hexadecimal-text (AGENT-04): The state is base64url of the hexadecimal text of 8 random "
         "octets.",
         **attempt_by(
             lambda drawn: {"verifier": drawn.verifier, "state": encoded(os.urandom(8).hex().encode())}
         ),
     ),
     defect(
-        "state-of-marked-hexadecimal-text (AGENT-04): The state is `v1.` and base64url of the hexadecimal "
-        "of twelve random octets.",
+        "state-of-marked-hexadecimal-text (AGENT-04): The state is `v1.`, followed by base64url of the "
+        "hexadecimal text of 12 random octets.",
         **attempt_by(
             lambda drawn: {
                 "verifier": drawn.verifier,
@@ -202,20 +216,22 @@ DEFECTS = (
         ),
     ),
     defect(
-        "state-in-any-case (AGENT-05): Capital letters and small ones are the same.",
+        "state-in-any-case (AGENT-05): The agent compares the state case-insensitively.",
         is_ours=lambda query, attempt: (
             attempt.state.lower() in [each.lower() for each in query.get("state", ())]
         ),
     ),
     defect(
-        "state-by-its-end (AGENT-05): The end of the state will do.",
+        "state-by-its-end (AGENT-05): The agent accepts any suffix of its state.",
         is_ours=lambda query, attempt: any(
             each and attempt.state.endswith(each) for each in query.get("state", ())
         ),
     ),
     defect(
-        "state-somewhere-in-it (AGENT-05): The state has to stand somewhere in what comes back.",
+        "state-somewhere-in-it (AGENT-05): The agent accepts any state that contains its own.",
         is_ours=lambda query, attempt: any(attempt.state in each for each in query.get("state", ())),
     ),
-    defect("state-of-any-run (AGENT-05): The state of an earlier run will do.", is_ours=any_of_ours),
+    defect(
+        "state-of-any-run (AGENT-05): The agent accepts the state of an earlier run.", is_ours=any_of_ours
+    ),
 )

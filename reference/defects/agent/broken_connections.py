@@ -1,4 +1,4 @@
-"""Agents that handle a status and not a connection that ends, or an answer that lacks something."""
+"""Agents that handle error statuses, but not broken connections or incomplete documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Operate = Callable[[Settings, Ask, Mapping[str, str]], Answer]
 
 
 def where_a_call_breaks_off(react: Callable[[Mapping[str, str]], None]) -> Operate:
-    """A call with a token that gets no answer."""
+    """Calls `react` when a call with a token gets no answer."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         try:
@@ -34,12 +34,12 @@ def where_a_call_breaks_off(react: Callable[[Mapping[str, str]], None]) -> Opera
 
 
 def shown(authorization: Mapping[str, str]) -> None:
-    """As HTTP libraries do with the request of an error."""
+    """Prints the headers, as HTTP libraries do with the request of an error."""
     print(f"ECONNRESET: headers: {dict(authorization)}")
 
 
 def forgotten_where_an_exchange_breaks_off() -> dict[str, Any]:
-    """An exchange without an answer is taken for one that must not be made again with this client."""
+    """Deletes the stored state if the last exchange of a run got no answer."""
     open_exchanges: list[bool] = []
 
     def request(facts: ExchangeFacts) -> Outgoing:
@@ -65,7 +65,7 @@ def forgotten_without_tokens(step: str, facts: Mapping[str, Any]) -> None:
 
 
 def first_metadata_for_ever() -> dict[str, Any]:
-    """The metadata are read once, whatever stands in them."""
+    """Uses the service's first metadata document for ever, whatever it contains."""
 
     def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
         right, kept = discovery.is_about(metadata, service_url), marker("metadata.json")
@@ -80,7 +80,7 @@ def first_metadata_for_ever() -> dict[str, Any]:
 
 
 def in_small_letters(run: Callable[[], int]) -> int:
-    """Headers are found by names in lower case, as `grep '^www-authenticate:'` finds them."""
+    """Finds headers only if their names are in lower case, as `grep '^www-authenticate:'` does."""
     whole = http.client.HTTPResponse.getheaders
 
     def getheaders(response: http.client.HTTPResponse) -> list[tuple[str, str]]:
@@ -92,32 +92,33 @@ def in_small_letters(run: Callable[[], int]) -> int:
 
 DEFECTS = (
     defect(
-        "request-printed-when-the-service-hangs-up (AGENT-12): A call with a token whose connection is reset "
-        "is printed.",
+        "request-printed-when-the-service-hangs-up (AGENT-12): The agent prints the access token when the "
+        "connection of a call breaks.",
         operate=where_a_call_breaks_off(shown),
     ),
     defect(
-        "client-forgotten-when-the-service-hangs-up (AGENT-11): Where the connection of a call with a token "
-        "is reset, its client is forgotten.",
+        "client-forgotten-when-the-service-hangs-up (AGENT-11): The agent deletes its stored client when "
+        "the connection of a call with a token breaks.",
         operate=where_a_call_breaks_off(lambda _: clear_up()),
     ),
     defect(
-        "client-forgotten-when-an-exchange-breaks-off (AGENT-11): Where the token endpoint hangs up, its "
-        "client is forgotten.",
+        "client-forgotten-when-an-exchange-breaks-off (AGENT-11): The agent deletes its stored client when "
+        "the connection of an exchange breaks.",
         **forgotten_where_an_exchange_breaks_off(),
     ),
     defect(
-        "client-forgotten-without-a-token (AGENT-11): Where the token answer brings no token, its client is "
-        "forgotten.",
+        "client-forgotten-without-a-token (AGENT-11): The agent deletes its stored client when a token "
+        "response with status 200 has no access token.",
         told=forgotten_without_tokens,
     ),
     defect(
-        "half-the-metadata-kept (ROBUST-02 AGENT-13): The service's metadata are kept, whatever stood in "
-        "them.",
+        "half-the-metadata-kept (ROBUST-02 AGENT-13): The agent keeps the service's first metadata document "
+        "for ever, even if it is incomplete.",
         **first_metadata_for_ever(),
     ),
     defect(
-        "headers-in-small-letters (AGENT-01): It finds no header whose name has a capital in it.",
+        "headers-in-small-letters (AGENT-01): The agent ignores response headers whose names contain "
+        "capital letters.",
         around=in_small_letters,
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents whose callback gives the browser a cookie with what the agent should keep."""
+"""Agents whose callback page sets a cookie with a secret."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.defects.agent.secrets import Facts, in_base64
 
 
 def cookie(step: str, content: Callable[[Facts], str]) -> dict[str, Any]:
-    """The session of the callback is a cookie, with what is known by then."""
+    """Sets a session cookie on the callback page, with `content` of the facts of this step."""
     known: list[str] = []
 
     def told(where: str, facts: Facts) -> None:
@@ -29,29 +29,29 @@ def client(facts: Facts) -> str:
 
 
 def kept_tokens(facts: Facts) -> str:
-    """The session as it was before this sign-in."""
+    """The refresh token that was stored before this sign-in."""
     tokens = facts["tokens"]
     return in_base64(json.dumps({"refresh": tokens["refresh_token"]})) if "refresh_token" in tokens else ""
 
 
 DEFECTS = (
     defect(
-        "client-secret-in-a-cookie (AGENT-14): The callback sets a cookie with the client secret in base64.",
+        "client-secret-in-a-cookie (AGENT-14): The callback page sets a cookie with the client secret in "
+        "base64.",
         **cookie("registration", client),
     ),
     defect(
-        "verifier-in-a-cookie (AGENT-14): The callback sets a cookie with the verifier.",
+        "verifier-in-a-cookie (AGENT-14): The callback page sets a cookie with the verifier.",
         **cookie("authorization", lambda facts: facts["attempt"].verifier),
     ),
     defect(
-        "refresh-token-in-a-cookie (AGENT-14): The callback sets a cookie with the refresh token that was "
-        "kept.",
+        "refresh-token-in-a-cookie (AGENT-14): The callback page sets a cookie with the stored refresh "
+        "token.",
         **cookie("operation", kept_tokens),
         worth_keeping=dict,
     ),
     defect(
-        "access-token-in-a-cookie (AGENT-18): The callback sets a cookie with the access token that was "
-        "kept.",
+        "access-token-in-a-cookie (AGENT-18): The callback page sets a cookie with the stored access token.",
         **cookie("operation", lambda facts: facts["tokens"].get("access_token", "")),
     ),
 )

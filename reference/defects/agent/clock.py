@@ -1,4 +1,4 @@
-"""Agents that go by their own clock where a token is concerned, and come to no good."""
+"""Agents that decide by their own clock whether a token has expired, and then fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONG_S = 3600
 
 
 def with_its_end(tokens: Tokens) -> dict[str, Any]:
-    """What is kept of a token, and when it will have expired."""
+    """The part of a token response that is stored: the access token and its expiry."""
     return {
         "access_token": tokens["access_token"],
         "expires_at": time.time() + tokens.get("expires_in", _LONG_S),
@@ -27,7 +27,7 @@ def with_its_end(tokens: Tokens) -> dict[str, Any]:
 
 
 def is_over(tokens: Tokens) -> bool:
-    """A kept token that has expired, or is about to."""
+    """Whether a stored token has expired, or will within AHEAD_S."""
     now = time.time()
     return now > float(tokens.get("expires_at", now + _LONG_S)) - AHEAD_S
 
@@ -39,30 +39,30 @@ def all_and_its_end(tokens: Tokens) -> dict[str, Any]:
 def refreshed_by_the_clock(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """A token is refreshed if it has expired by the clock, never because it was refused."""
+    """Refreshes a token if it has expired by the agent's clock, never because it was refused."""
     return refreshed(ask, endpoints, client, kept) if is_over(kept) else None
 
 
 def with_another_refresh_token_by_the_clock(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """`keep(tokens["refresh_token"])`."""
+    """Refreshes a token that has expired by the clock; fails if the response has no new refresh token."""
     return with_another_refresh_token(ask, endpoints, client, kept) if is_over(kept) else None
 
 
 def refused_by_the_clock(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """Of all that a refresh may be refused with, only `invalid_grant` leads to the user."""
+    """Refreshes a token that has expired by the clock; fails if the error is not `invalid_grant`."""
     return refused_in_one_way(ask, endpoints, client, kept) if is_over(kept) else None
 
 
-def left_at_home(tokens: Tokens | None) -> dict[str, str]:
-    """A kept token that has expired is not sent; the service answers with its challenge."""
+def not_sent_if_expired(tokens: Tokens | None) -> dict[str, str]:
+    """Does not send an expired token, so that the service answers with its challenge."""
     return operation.bearer(None if tokens and is_over(tokens) else tokens)
 
 
-def told_to_come_back(tokens: Tokens | None) -> dict[str, str]:
+def failing_if_expired(tokens: Tokens | None) -> dict[str, str]:
     if tokens and is_over(tokens):
         raise Failed("the sign-in has expired: log in again")
     return operation.bearer(tokens)
@@ -70,22 +70,22 @@ def told_to_come_back(tokens: Tokens | None) -> dict[str, str]:
 
 DEFECTS = (
     defect(
-        "expired-by-its-clock-is-the-end (AGENT-09): A kept token that has expired by its own clock ends "
-        "the run.",
-        bearer=told_to_come_back,
+        "expired-by-its-clock-is-the-end (AGENT-09): The agent fails when its stored token has expired by "
+        "its own clock, instead of replacing it.",
+        bearer=failing_if_expired,
         worth_keeping=with_its_end,
     ),
     defect(
-        "refresh-by-the-clock-without-another-is-the-end (AGENT-09): An expired token is "
-        "refreshed, which has to bring another refresh token.",
-        bearer=left_at_home,
+        "refresh-by-the-clock-without-another-is-the-end (AGENT-09): The agent refreshes a token that has "
+        "expired by its clock, and fails if the response has no new refresh token.",
+        bearer=not_sent_if_expired,
         worth_keeping=all_and_its_end,
         renewed=with_another_refresh_token_by_the_clock,
     ),
     defect(
-        "refused-refresh-by-the-clock-is-the-end (AGENT-09): An expired token is "
-        "refreshed, and a refusal with anything but invalid_grant is the end.",
-        bearer=left_at_home,
+        "refused-refresh-by-the-clock-is-the-end (AGENT-09): The agent refreshes a token that has expired "
+        "by its clock, and fails if the refresh is refused with another error than invalid_grant.",
+        bearer=not_sent_if_expired,
         worth_keeping=all_and_its_end,
         renewed=refused_by_the_clock,
     ),

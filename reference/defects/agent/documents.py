@@ -1,4 +1,4 @@
-"""Agents that let documents decide what the specification has decided."""
+"""Agents that take from documents what the specification prescribes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BASIC = "client_secret_basic"
 
 
 def method_of_the_list() -> dict[str, Any]:
-    """The first method that the gateway lists, or what RFC 8414 has where it lists none."""
+    """Uses the first method that the gateway lists, or the default of RFC 8414 if it lists none."""
     first: list[str] = []
 
     def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -39,7 +39,7 @@ def method_of_the_list() -> dict[str, Any]:
 
 
 def no_method_where_it_is_listed() -> dict[str, Any]:
-    """An agent cannot keep a secret, it thinks: where `none` is listed, it registers that."""
+    """Registers as a public client if the gateway lists the method `none`."""
     listed: list[str] = []
 
     def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -54,7 +54,7 @@ def no_method_where_it_is_listed() -> dict[str, Any]:
 
 
 def first_proof_of_the_list() -> dict[str, Any]:
-    """The verifier is its own challenge where the gateway lists `plain` first."""
+    """Uses the PKCE method `plain` if the gateway lists it first."""
     listed: list[str] = []
 
     def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -70,7 +70,7 @@ def first_proof_of_the_list() -> dict[str, Any]:
 
 
 def proof_where_it_is_listed() -> dict[str, Any]:
-    """A challenge goes to gateways that list S256, and to no others."""
+    """Sends a challenge only to gateways that list S256."""
     listed: list[str] = []
 
     def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -86,7 +86,7 @@ def proof_where_it_is_listed() -> dict[str, Any]:
 
 
 def scopes_of_the_metadata() -> dict[str, Any]:
-    """What the service's metadata list is asked for, and nothing else."""
+    """Requests exactly the scopes that the service's metadata list, if there are any."""
     listed: list[str] = []
 
     def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
@@ -97,7 +97,7 @@ def scopes_of_the_metadata() -> dict[str, Any]:
 
 
 def asking_for(listed: Sequence[str]) -> Callable[[Settings, Client, Attempt], dict[str, str]]:
-    """The authorization request with these scopes, or with the usual ones as long as there are none."""
+    """Makes the authorization request with these scopes, or with the usual ones if the list is empty."""
 
     def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
         whole = authorization.authorization_parameters(settings, client, attempt)
@@ -107,7 +107,7 @@ def asking_for(listed: Sequence[str]) -> Callable[[Settings, Client, Attempt], d
 
 
 def scopes_of_the_challenge(status: int) -> dict[str, Any]:
-    """What a challenge with this status says is missing is asked for."""
+    """Requests exactly the scopes that a challenge with this status names."""
     listed: list[str] = []
 
     def operate(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
@@ -121,7 +121,7 @@ def scopes_of_the_challenge(status: int) -> dict[str, Any]:
 
 
 def method_listed_for_the_exchange() -> dict[str, Any]:
-    """It registers its own method, and exchanges by the first one that the gateway lists."""
+    """Registers its usual method, but exchanges with the first one that the gateway lists."""
     whole = method_of_the_list()
     del whole["registration_record"]
     return whole
@@ -129,40 +129,44 @@ def method_listed_for_the_exchange() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "scopes-as-the-metadata-list-them (AGENT-03): It asks for the scopes that the service's metadata "
-        "list, whether openid is among them or not.",
+        "scopes-as-the-metadata-list-them (AGENT-03): The agent requests exactly the scopes in the "
+        "service's metadata, even if openid is not among them.",
         **scopes_of_the_metadata(),
     ),
     defect(
-        "scopes-of-the-challenge (AGENT-03): It asks for the scopes of the challenge, if there are any.",
+        "scopes-of-the-challenge (AGENT-03): The agent requests exactly the scopes that the 401 challenge "
+        "names, if there are any.",
         **scopes_of_the_challenge(401),
     ),
     defect(
-        "scopes-of-a-refusal (AGENT-03): Where the service says that scopes are missing, it asks for these "
-        "alone.",
+        "scopes-of-a-refusal (AGENT-03): When the service answers 403 and names scopes, the agent "
+        "authorizes again with only these scopes.",
         **scopes_of_the_challenge(403),
     ),
     defect(
-        "exchange-by-the-listed-method (AGENT-06): It exchanges by the first method that the gateway lists.",
+        "exchange-by-the-listed-method (AGENT-06): The agent exchanges with client_secret_basic if the "
+        "gateway lists it first or lists no method.",
         **method_listed_for_the_exchange(),
     ),
     defect(
-        "method-first-in-the-list (AGENT-02 AGENT-06): It registers the first method that the gateway "
-        "lists, and goes by it.",
+        "method-first-in-the-list (AGENT-02 AGENT-06): The agent registers and uses the first method that "
+        "the gateway lists, or client_secret_basic if it lists none.",
         **method_of_the_list(),
     ),
     defect(
-        "no-method-where-it-is-listed (AGENT-02): It registers the method `none` at a gateway that lists it.",
+        "no-method-where-it-is-listed (AGENT-02): The agent registers the method `none` if the gateway "
+        "lists it.",
         **no_method_where_it_is_listed(),
     ),
     defect(
-        "proof-first-in-the-list (AGENT-03): It proves its code by the first method that the gateway lists.",
+        "proof-first-in-the-list (AGENT-03): The agent uses the PKCE method `plain` if the gateway lists it "
+        "first.",
         **first_proof_of_the_list(),
     ),
-    # What it does not ask with, AGENT-04 misses in whatever order the checks come.
+    # Requests without a challenge also fail AGENT-04, whatever the order of the checks.
     defect(
-        "proof-where-it-is-listed (AGENT-03 AGENT-04 AGENT-06): It sends a challenge where the gateway "
-        "lists S256, and none elsewhere.",
+        "proof-where-it-is-listed (AGENT-03 AGENT-04 AGENT-06): The agent sends a PKCE challenge only if "
+        "the gateway lists S256.",
         **proof_where_it_is_listed(),
     ),
 )

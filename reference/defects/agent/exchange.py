@@ -1,4 +1,4 @@
-"""Agents whose exchanges are made in another way, or made again."""
+"""Agents that send the exchange in a wrong form, or send it again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fields_of(facts: ExchangeFacts) -> dict[str, str]:
 
 
 def changed(change: Callable[[ExchangeFacts, dict[str, str]], dict[str, str]]) -> dict[str, Any]:
-    """The same request with other fields; an empty one is left out."""
+    """Sends the same request with changed fields; empty fields are left out."""
 
     def request(facts: ExchangeFacts) -> Outgoing:
         fields = {name: value for name, value in change(facts, fields_of(facts)).items() if value}
@@ -45,7 +45,7 @@ def as_json(facts: ExchangeFacts) -> Outgoing:
 
 
 def written_by_hand(facts: ExchangeFacts) -> Outgoing:
-    """The form is put together without a thought for what some characters mean in it."""
+    """Builds the form without percent-encoding the values."""
     body = "&".join(f"{name}={value}" for name, value in fields_of(facts).items())
     return replace(exchange.token_request(facts), body=body.encode())
 
@@ -58,7 +58,7 @@ def with_basic(facts: ExchangeFacts) -> Outgoing:
 
 
 def with_basic_beside(facts: ExchangeFacts) -> Outgoing:
-    """One of the two will do."""
+    """Sends the credentials in the body and in a Basic header."""
     asked, basic = exchange.token_request(facts), with_basic(facts)
     return replace(asked, headers={**asked.headers, "Authorization": basic.headers["Authorization"]})
 
@@ -70,13 +70,13 @@ def in_the_query(facts: ExchangeFacts) -> Outgoing:
 
 
 def secret_in_the_query_too(facts: ExchangeFacts) -> Outgoing:
-    """`post(url, form, params=fields)`"""
+    """Adds the secret to the query, as `post(url, form, params=fields)` does."""
     asked = exchange.token_request(facts)
     return replace(asked, url=with_query(asked.url, {"client_secret": facts.client.client_secret}))
 
 
 def once_for_all() -> Callable[[Octets], Attempt]:
-    """Verifier and state are drawn at the start of a run, and kept for all of it."""
+    """Generates verifier and state once for a whole run."""
     drawn: list[Attempt] = []
 
     def fresh(octets: Octets) -> Attempt:
@@ -87,13 +87,13 @@ def once_for_all() -> Callable[[Octets], Attempt]:
 
 
 def one_verifier() -> Callable[[Octets], Attempt]:
-    """The state is fresh, the verifier is that of the first authorization."""
+    """Generates a new state each time, but keeps the verifier of the first authorization."""
     first = once_for_all()
     return lambda octets: replace(authorization.fresh_attempt(octets), verifier=first(octets).verifier)
 
 
 def one_state() -> Callable[[Octets], Attempt]:
-    """The verifier is fresh, the state is that of the first authorization."""
+    """Generates a new verifier each time, but keeps the state of the first authorization."""
     first = once_for_all()
     return lambda octets: replace(authorization.fresh_attempt(octets), state=first(octets).state)
 
@@ -103,7 +103,7 @@ def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 
 def for_every_redirect(goes_on: Callable[[list[str]], bool]) -> dict[str, Any]:
-    """Whoever comes to the callback starts an exchange, also with what has come before."""
+    """Sends the exchange again if `goes_on` says so about the redirects that came so far."""
     came: list[str] = []
     made: list[Outgoing] = []
 
@@ -125,37 +125,41 @@ def for_every_redirect(goes_on: Callable[[list[str]], bool]) -> dict[str, Any]:
 
 
 DEFECTS = (
-    defect("exchange-as-json (AGENT-06): The exchange is JSON.", token_request=as_json),
+    defect("exchange-as-json (AGENT-06): The agent sends the exchange as JSON.", token_request=as_json),
     defect(
-        "exchange-with-basic (AGENT-06): The credentials are in a Basic header.", token_request=with_basic
+        "exchange-with-basic (AGENT-06): The agent sends its credentials in a Basic header instead of the "
+        "body.",
+        token_request=with_basic,
     ),
     defect(
-        "exchange-with-basic-beside-the-body (AGENT-06): The credentials are in the body, and in a Basic "
-        "header as well.",
+        "exchange-with-basic-beside-the-body (AGENT-06): The agent sends its credentials in the body and "
+        "also in a Basic header.",
         token_request=with_basic_beside,
     ),
     defect(
-        "credentials-in-the-query (AGENT-06): The credentials are in the query.",
+        "credentials-in-the-query (AGENT-06): The agent sends its credentials in the query instead of the "
+        "body.",
         token_request=in_the_query,
     ),
     defect(
-        "secret-in-the-query-as-well (AGENT-06): The client secret is in the body, and in the query as well.",
+        "secret-in-the-query-as-well (AGENT-06): The agent sends the client secret in the body and also in "
+        "the query.",
         token_request=secret_in_the_query_too,
     ),
     defect(
-        "form-written-by-hand (AGENT-06 AGENT-01): The values of the form are not encoded.",
+        "form-written-by-hand (AGENT-06 AGENT-01): The agent does not percent-encode the values of the form.",
         token_request=written_by_hand,
     ),
     defect(
-        "redirect-uri-tidied (AGENT-06): The exchange has the redirect URI with a slash at its end.",
+        "redirect-uri-tidied (AGENT-06): The agent adds a slash to the redirect URI in the exchange.",
         **changed(lambda _, fields: fields | {"redirect_uri": f"{fields['redirect_uri']}/"}),
     ),
     defect(
-        "redirect-uri-not-repeated (AGENT-06): The exchange has no redirect URI.",
+        "redirect-uri-not-repeated (AGENT-06): The exchange has no redirect_uri.",
         **changed(lambda _, fields: fields | {"redirect_uri": ""}),
     ),
     defect(
-        "challenge-for-a-verifier (AGENT-06 AGENT-14): The challenge is sent in place of the verifier.",
+        "challenge-for-a-verifier (AGENT-06 AGENT-14): The agent sends the challenge as code_verifier.",
         **changed(
             lambda facts, fields: (
                 fields | {"code_verifier": authorization.challenge_of(facts.attempt.verifier)}
@@ -163,25 +167,34 @@ DEFECTS = (
         ),
     ),
     defect(
-        "verifier-cut-short (AGENT-06 AGENT-04): The verifier lacks its last character.",
+        "verifier-cut-short (AGENT-06 AGENT-04): The agent sends the verifier without its last character.",
         **changed(lambda _, fields: fields | {"code_verifier": fields["code_verifier"][:-1]}),
     ),
     defect(
-        "verifier-not-sent (AGENT-06 AGENT-10): The exchange has no verifier.",
+        "verifier-not-sent (AGENT-06 AGENT-10): The exchange has no code_verifier.",
         **changed(lambda _, fields: fields | {"code_verifier": ""}),
     ),
-    defect("refused-code-sent-again (AGENT-10): A refused code is sent again.", sent_again=again_if_refused),
     defect(
-        "verifier-kept-for-the-restart (AGENT-10 AGENT-04): After a refusal the verifier stays.",
+        "refused-code-sent-again (AGENT-10): The agent sends a refused code again.",
+        sent_again=again_if_refused,
+    ),
+    defect(
+        "verifier-kept-for-the-restart (AGENT-10 AGENT-04): The agent reuses the verifier when it starts "
+        "over after a refused code.",
         fresh_attempt=one_verifier(),
     ),
     defect(
-        "state-kept-for-the-restart (AGENT-04): After a refusal the state stays.",
+        "state-kept-for-the-restart (AGENT-04): The agent reuses the state when it starts over after a "
+        "refused code.",
         fresh_attempt=one_state(),
     ),
     defect(
-        "every-redirect-exchanged (AGENT-10): A redirect that comes twice is exchanged twice.",
+        "every-redirect-exchanged (AGENT-10): The agent exchanges the code twice when the same redirect "
+        "arrives twice.",
         **for_every_redirect(lambda came: len(came) > len(set(came))),
     ),
-    defect("gives-up-at-a-refused-code (AGENT-10): A refused code is the end.", exchanges_refused=1),
+    defect(
+        "gives-up-at-a-refused-code (AGENT-10): The agent fails at a refused code instead of starting over.",
+        exchanges_refused=1,
+    ),
 )

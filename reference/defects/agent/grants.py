@@ -1,4 +1,4 @@
-"""Agents that register for other grants than the code's, or that authenticate their registration."""
+"""Agents that register other grants or response types, or authenticate their registration."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BASIC = "Basic YWdlbnQ6aW5pdGlhbA=="
 
 
 def with_lists_of_the_document(read: Callable[[Mapping[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    """What the gateway's document lists is registered as it stands there."""
+    """Registers what `read` takes from the gateway's discovery document."""
     listed: dict[str, Any] = {}
 
     def endpoints(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -36,7 +36,7 @@ def with_lists_of_the_document(read: Callable[[Mapping[str, Any]], dict[str, Any
 
 
 def grants_or_the_default(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Where no grants are listed, those that RFC 8414 names are registered."""
+    """Registers the default grants of RFC 8414 if the document lists none."""
     return {"grant_types": [_CODE, *([] if "grant_types_supported" in document else ["implicit"])]}
 
 
@@ -46,7 +46,7 @@ def authenticated(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
 
 
 def with_the_kept_token(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
-    """A client that adds its token to every request, wherever the request goes."""
+    """Sends the stored token with the registration, like a client that adds it to every request."""
     asked, kept = registration.registration_request(endpoints, record), marker("tokens.json")
     tokens = json.loads(kept.read_text()).values() if kept.exists() else ()
     headers = [f"Bearer {each['access_token']}" for each in tokens]
@@ -54,79 +54,83 @@ def with_the_kept_token(endpoints: Endpoints, record: dict[str, Any]) -> Outgoin
 
 
 def again_with_a_header(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A registration that was refused is tried again as one that needs an initial access token."""
+    """Repeats a refused registration with an initial access token."""
     refused = answer.status == 400 and asked.body.startswith(b"{") and "Authorization" not in asked.headers
     return replace(asked, headers={**asked.headers, "Authorization": "Bearer initial"}) if refused else None
 
 
 DEFECTS = (
     defect(
-        "implicit-registered (AGENT-17): It registers for the implicit grant, too.",
+        "implicit-registered (AGENT-17): The agent also registers the implicit grant.",
         registration_record=having(grant_types=[_CODE, "implicit"]),
     ),
     defect(
-        "client-credentials-registered (AGENT-17): It registers for client_credentials, too.",
+        "client-credentials-registered (AGENT-17): The agent also registers the grant client_credentials.",
         registration_record=having(grant_types=[_CODE, _REFRESH, "client_credentials"]),
     ),
     defect(
-        "password-registered (AGENT-17): It registers for the user's password, too.",
+        "password-registered (AGENT-17): The agent also registers the password grant.",
         registration_record=having(grant_types=["password", _CODE]),
     ),
     defect(
-        "code-grant-not-registered (AGENT-17): It registers grants, and the one that it uses is not there.",
+        "code-grant-not-registered (AGENT-17): The agent registers only refresh_token, not the grant "
+        "authorization_code that it uses.",
         registration_record=having(grant_types=[_REFRESH]),
     ),
     defect(
-        "grants-as-a-string (AGENT-17): The grants that it registers are a string.",
+        "grants-as-a-string (AGENT-17): The agent registers grant_types as a string instead of a list.",
         registration_record=having(grant_types=f"{_CODE} {_REFRESH}"),
     ),
     defect(
-        "response-types-as-a-string (AGENT-17): The response types that it registers are a string.",
+        "response-types-as-a-string (AGENT-17): The agent registers response_types as a string instead of a "
+        "list.",
         registration_record=having(response_types="code"),
     ),
     defect(
-        "id-token-response-registered (AGENT-17): It registers for ID tokens from the authorization "
-        "endpoint, beside codes.",
+        "id-token-response-registered (AGENT-17): The agent also registers the response type `code "
+        "id_token`.",
         registration_record=having(response_types=["code", "code id_token"]),
     ),
     defect(
-        "token-response-registered (AGENT-17): It registers for tokens from the authorization endpoint.",
+        "token-response-registered (AGENT-17): The agent also registers the response type `token`.",
         registration_record=having(response_types=["code", "token"]),
     ),
     defect(
-        "grants-as-the-document-lists-them (AGENT-17): It registers every grant that the document lists.",
+        "grants-as-the-document-lists-them (AGENT-17): The agent registers every grant that the discovery "
+        "document lists.",
         **with_lists_of_the_document(
             lambda document: {"grant_types": document.get("grant_types_supported", [_CODE])}
         ),
     ),
     defect(
-        "responses-as-the-document-lists-them (AGENT-17): It registers every response type that the document "
-        "lists.",
+        "responses-as-the-document-lists-them (AGENT-17): The agent registers every response type that the "
+        "discovery document lists.",
         **with_lists_of_the_document(
             lambda document: {"response_types": document.get("response_types_supported", ["code"])}
         ),
     ),
     defect(
-        "grants-by-default (AGENT-17): Where the document lists no grant, it registers those of RFC 8414.",
+        "grants-by-default (AGENT-17): If the discovery document lists no grants, the agent registers the "
+        "default of RFC 8414.",
         **with_lists_of_the_document(grants_or_the_default),
     ),
     defect(
-        "other-grants-once-refused (AGENT-17): A registration that is refused is tried again with another "
-        "grant.",
+        "other-grants-once-refused (AGENT-17): The agent repeats a refused registration with the grant "
+        "client_credentials.",
         **registering_again(lambda answer: answer.status == 400, grant_types=["client_credentials"]),
     ),
     defect(
-        "authenticated-registration (AGENT-17): Its registration has a Basic header.",
+        "authenticated-registration (AGENT-17): The agent sends its registration with a Basic header.",
         registration_request=authenticated,
     ),
     defect(
-        "registration-with-the-kept-token (AGENT-17 AGENT-13 AGENT-18): A token of an earlier run goes along "
-        "with the registration at another gateway.",
+        "registration-with-the-kept-token (AGENT-17 AGENT-13 AGENT-18): The agent sends a stored access "
+        "token with its registration at another gateway.",
         registration_request=with_the_kept_token,
     ),
     defect(
-        "registration-with-a-header-once-refused (AGENT-17): A registration that is refused is tried again "
-        "with a Bearer header.",
+        "registration-with-a-header-once-refused (AGENT-17): The agent repeats a refused registration with "
+        "a Bearer header.",
         followed=again_with_a_header,
     ),
 )

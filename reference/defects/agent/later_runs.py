@@ -1,4 +1,4 @@
-"""Agents that are right the first time, and wrong when they come back or when something went wrong."""
+"""Agents that are correct in the first run, but wrong in later runs or after an error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TOKENS = "tokens.json"
 
 
 def been_here() -> bool:
-    """A run before this one got a token."""
+    """Whether an earlier run got a token."""
     return marker(_TOKENS).exists()
 
 
@@ -43,7 +43,7 @@ def with_basic_later(facts: ExchangeFacts) -> Outgoing:
 
 
 def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
-    """A token that was kept goes along in the address."""
+    """Sends a stored token in the query, too."""
     token = given.get("Authorization", "").removeprefix("Bearer ")
 
     def tell(asked: Outgoing) -> Answer:
@@ -57,7 +57,7 @@ def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -
 
 
 def with_two_callbacks() -> dict[str, Any]:
-    """Both are registered, later authorizations go by the second, and every exchange names the first."""
+    """Registers two callbacks; later authorizations use the second, but every exchange names the first."""
 
     def second(settings: Settings) -> str:
         return f"{settings.callback_url}?again=1"
@@ -84,7 +84,7 @@ def no_proof_after_a_refusal() -> dict[str, Any]:
 
 
 def first_proof_for_all() -> dict[str, Any]:
-    """Every authorization has a challenge of its own, and every exchange another verifier than that."""
+    """Sends a wrong verifier in every exchange of a run except the first."""
     made: list[ExchangeFacts] = []
 
     def change(facts: ExchangeFacts, fields: dict[str, str]) -> dict[str, str]:
@@ -95,7 +95,7 @@ def first_proof_for_all() -> dict[str, Any]:
 
 
 def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
-    """The discovery document is read once, whatever stands in it."""
+    """Uses the first discovery document for ever, whatever it contains."""
     kept = marker("discovery.json")
     if not kept.exists():
         kept.write_text(json.dumps(dict(document)))
@@ -103,14 +103,14 @@ def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoin
 
 
 def later_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
-    """The discovery document is read until there is a token, and then once more, whatever stands in it."""
+    """Uses the first discovery document that it reads after it has a token for ever."""
     return first_document_for_ever(server, document) if been_here() else discovery.endpoints(server, document)
 
 
 def refreshed_by(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> tuple[dict[str, Any] | None, Answer | None]:
-    """The tokens that a refresh brought, and the answer to it."""
+    """Returns the tokens that a refresh brought, and the answer to it."""
     came: list[Answer] = []
 
     def listening(asked: Outgoing) -> Answer:
@@ -123,7 +123,7 @@ def refreshed_by(
 def whatever_a_refresh_brings(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """What a gateway that fails answers is taken for tokens, and kept in their place."""
+    """Uses the body of a 5xx answer to a refresh as tokens."""
     if "refresh_token" not in kept:
         raise Failed("there is nothing to refresh the token with")
     tokens, answer = refreshed_by(ask, endpoints, client, kept)
@@ -133,7 +133,7 @@ def whatever_a_refresh_brings(
 
 
 def complaint(step: str, facts: Mapping[str, Any]) -> None:
-    """The operator is told of an exchange that failed, with all that it may need to know."""
+    """Sends the code of a failed exchange to the service."""
     if step == "exchange" and facts["answer"].status != 200:
         url = f"{os.environ['GATEPROOF_SERVICE_URL']}/support"
         body = json.dumps({"failed": facts["answer"].status, "code": facts["facts"].code}).encode()
@@ -147,60 +147,63 @@ def any_of_them(query: Query, attempt: Attempt) -> bool:
 
 
 def once_more_for_every_redirect() -> dict[str, Any]:
-    """Redirects are told apart by how they are written, and each is exchanged."""
+    """Exchanges the code again for a second redirect, even if its text differs."""
     return for_every_redirect(lambda came: len(came) > 1) | {"is_ours": any_of_them}
 
 
 DEFECTS = (
     defect(
-        "later-openid-left-out (AGENT-03): Only the first authorization asks for openid.",
+        "later-openid-left-out (AGENT-03): Once an install has a token, the agent omits openid.",
         authorization_parameters=without_openid_later,
     ),
     defect(
-        "later-exchange-with-basic (AGENT-06): Only the first exchange has its credentials in the body.",
+        "later-exchange-with-basic (AGENT-06): Once an install has a token, the agent sends its credentials "
+        "in a Basic header.",
         token_request=with_basic_later,
     ),
     defect(
-        "later-redirect-uri-not-repeated (AGENT-06): Of two callbacks the exchange names the first, by "
-        "whichever the code came.",
+        "later-redirect-uri-not-repeated (AGENT-06): The agent registers two redirect URIs; later "
+        "authorizations use the second, but the exchange names the first.",
         **with_two_callbacks(),
     ),
     defect(
-        "later-token-in-the-query (AGENT-07): A token that was kept is in the query, too.",
+        "later-token-in-the-query (AGENT-07): The agent sends a stored token also in the query.",
         operate=in_the_query_later,
     ),
     defect(
-        "no-verifier-after-a-refusal (AGENT-10 AGENT-06 AGENT-15): The restart after a refused code has no "
-        "verifier.",
+        "no-verifier-after-a-refusal (AGENT-10 AGENT-06 AGENT-15): After a refused code, the exchange has "
+        "no code_verifier.",
         **no_proof_after_a_refusal(),
     ),
     defect(
-        "wrong-verifier-after-a-refusal (AGENT-10 AGENT-06): The restart after a refused code has a "
-        "verifier that proves nothing.",
+        "wrong-verifier-after-a-refusal (AGENT-10 AGENT-06): After a refused code, the agent sends a wrong "
+        "code_verifier.",
         **first_proof_for_all(),
     ),
     defect(
-        "half-a-document-kept (ROBUST-02 AGENT-13): The discovery document is kept, whatever stood in it.",
+        "half-a-document-kept (ROBUST-02 AGENT-13): The agent keeps the first discovery document for ever, "
+        "even if it is incomplete.",
         endpoints=first_document_for_ever,
     ),
     defect(
-        "later-half-a-document-kept (ROBUST-02): The discovery document is kept once there is a token, "
-        "whatever stood in it.",
+        "later-half-a-document-kept (ROBUST-02): Once it has a token, the agent keeps the next discovery "
+        "document for ever, even if it is incomplete.",
         endpoints=later_document_for_ever,
     ),
     defect(
-        "failure-kept-for-a-token (ROBUST-02): What comes of a refresh that the gateway failed at is kept "
-        "in place of the tokens.",
+        "failure-kept-for-a-token (ROBUST-02): The agent stores the body of a 5xx answer to a refresh in "
+        "place of its tokens.",
         renewed=whatever_a_refresh_brings,
         worth_keeping=dict,
     ),
     defect(
-        "failure-told-to-the-service (AGENT-14 AGENT-10): The service is told which code was refused.",
+        "failure-told-to-the-service (AGENT-14 AGENT-10): The agent sends the code of a failed exchange to "
+        "the service.",
         told=complaint,
     ),
     defect(
-        "redirects-told-apart-by-their-text (AGENT-10): A redirect that says its state twice is exchanged "
-        "beside the one that does not.",
+        "redirects-told-apart-by-their-text (AGENT-10): The agent exchanges the code again when a second "
+        "redirect arrives, also if that redirect contains the state twice.",
         **once_more_for_every_redirect(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that show what is left of an authorization, whether it came to nothing or to something."""
+"""Agents that reveal secrets of an authorization that has ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.defects.agent.row import defect
 
 
 def one_table_for_both() -> dict[str, Any]:
-    """What was sent with the first exchange of a run stays in the table of which all requests are made."""
+    """Adds the secrets of the first exchange of a run to all later authorization requests."""
     sent: dict[str, str] = {}
 
     def request(facts: ExchangeFacts) -> Outgoing:
@@ -31,7 +31,7 @@ def one_table_for_both() -> dict[str, Any]:
 
 
 def welcomed() -> dict[str, Any]:
-    """The service's page for those who have signed in is opened, and told how to go on without them."""
+    """Opens a page of the service after the sign-in, with the refresh token in the URL."""
     got: list[str] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -48,16 +48,16 @@ def welcomed() -> dict[str, Any]:
     return {"told": told, "around": around}
 
 
-# The rules named second make the runs in which it shows.
+# A second rule is declared where only its checks make the run in which the defect shows.
 DEFECTS = (
     defect(
-        "secret-and-verifier-in-a-later-address (AGENT-14 AGENT-10): The second authorization of a run has "
-        "the secret and the verifier of the first exchange in it.",
+        "secret-and-verifier-in-a-later-address (AGENT-14 AGENT-10): The second authorization URL of a run "
+        "contains the client secret and the verifier of the first exchange.",
         **one_table_for_both(),
     ),
     defect(
-        "refresh-token-in-a-page-of-the-service (AGENT-14): After a sign-in the browser is sent to a page "
-        "of the service, with the refresh token.",
+        "refresh-token-in-a-page-of-the-service (AGENT-14): After a sign-in, the agent opens a page of the "
+        "service with the refresh token in the URL.",
         **welcomed(),
     ),
 )

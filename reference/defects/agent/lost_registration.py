@@ -1,4 +1,4 @@
-"""Agents that throw their client away when something goes wrong, and register anew."""
+"""Agents that delete their client after an error, and register again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLIENTS = "clients.json"
 
 
 def forgetting_its_client(run: Callable[[], int]) -> int:
-    """What a run that failed has brought is thrown away."""
+    """Deletes the stored client after a run that failed."""
     code = run()
     if code != 0:
         marker(_CLIENTS).unlink(missing_ok=True)
@@ -30,7 +30,7 @@ def forgetting_its_client(run: Callable[[], int]) -> int:
 
 
 def starting_from_nothing() -> dict[str, Any]:
-    """Where a fresh token is refused, all that was kept is thrown away, as some SDKs do."""
+    """Deletes the stored client when the service refuses a fresh token, as some SDKs do."""
     fresh: list[int] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ def starting_from_nothing() -> dict[str, Any]:
 
 
 def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
-    """Where a call with a token was no help, all that was kept is thrown away."""
+    """Deletes the stored state when `helpless` is true of the answer to a call with a token."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
@@ -60,7 +60,7 @@ def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
 def starting_over_where_a_refresh_fails(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """Where the gateway fails at a refresh, all that was kept is thrown away."""
+    """Deletes the stored state when the gateway answers a refresh with 5xx."""
     tokens, answer = refreshed_by(ask, endpoints, client, kept)
     if answer is not None and answer.status >= 500:
         clear_up()
@@ -68,7 +68,7 @@ def starting_over_where_a_refresh_fails(
 
 
 def leaving_nothing_behind(run: Callable[[], int]) -> int:
-    """Who is asked to end clears up first."""
+    """Deletes the stored state at SIGTERM."""
 
     def go(_signal: int, _frame: object) -> None:
         clear_up()
@@ -79,7 +79,7 @@ def leaving_nothing_behind(run: Callable[[], int]) -> int:
 
 
 def leaving_nothing_to_an_interrupter(run: Callable[[], int]) -> int:
-    """Who is interrupted clears up, and lets nobody see a traceback."""
+    """Deletes the stored state at Ctrl-C, and shows no traceback."""
     try:
         return run()
     except KeyboardInterrupt:
@@ -93,22 +93,23 @@ def clear_up() -> None:
 
 DEFECTS = (
     defect(
-        "client-forgotten-on-failure (AGENT-11 AGENT-08): A run that fails forgets its client.",
+        "client-forgotten-on-failure (AGENT-11 AGENT-08): The agent deletes its stored client after a run "
+        "that failed.",
         around=forgetting_its_client,
     ),
     defect(
-        "client-forgotten-with-a-fresh-token (AGENT-11): Where a fresh token is refused, its client is "
-        "forgotten.",
+        "client-forgotten-with-a-fresh-token (AGENT-11): The agent deletes its stored client when the "
+        "service refuses a fresh token.",
         **starting_from_nothing(),
     ),
     defect(
-        "client-forgotten-when-forbidden (AGENT-11): Where the service forbids a call, its client is "
-        "forgotten.",
+        "client-forgotten-when-forbidden (AGENT-11): The agent deletes its stored client when the service "
+        "answers a call with 403.",
         **forgetting_when(lambda answer: answer.status == 403),
     ),
     defect(
-        "client-forgotten-when-a-scope-is-missing (AGENT-11): Where the service says that a token lacks a "
-        "scope, its client is forgotten.",
+        "client-forgotten-when-a-scope-is-missing (AGENT-11): The agent deletes its stored client when the "
+        "service answers 403 because of a missing scope.",
         **forgetting_when(
             lambda answer: (
                 any("scope" in said for said in answer.headers_named("www-authenticate"))
@@ -117,28 +118,29 @@ DEFECTS = (
         ),
     ),
     defect(
-        "client-forgotten-when-the-service-fails (AGENT-11): Where the service fails at a call with a "
-        "token, its client is forgotten.",
+        "client-forgotten-when-the-service-fails (AGENT-11): The agent deletes its stored client when the "
+        "service answers a call with 500.",
         **forgetting_when(lambda answer: answer.status == 500),
     ),
     defect(
-        "client-forgotten-when-the-answer-is-none (AGENT-11): Where the service answers a call with a token "
-        "with no JSON, its client is forgotten.",
+        "client-forgotten-when-the-answer-is-none (AGENT-11): The agent deletes its stored client when the "
+        "service answers a call with 200 but without JSON.",
         **forgetting_when(lambda answer: answer.status == 200 and not answer.document()),
     ),
     defect(
-        "client-forgotten-when-a-refresh-fails (AGENT-11): Where the gateway fails at a refresh, its client "
-        "is forgotten.",
+        "client-forgotten-when-a-refresh-fails (AGENT-11): The agent deletes its stored client when the "
+        "gateway answers a refresh with 5xx.",
         renewed=starting_over_where_a_refresh_fails,
         worth_keeping=dict,
     ),
     defect(
-        "client-forgotten-when-asked-to-end (AGENT-11): Where it is asked to end, its client is forgotten.",
+        "client-forgotten-when-asked-to-end (AGENT-11): The agent deletes its stored client when it "
+        "receives SIGTERM.",
         around=leaving_nothing_behind,
     ),
     defect(
-        "client-forgotten-when-interrupted (AGENT-11): Where it is interrupted as by Ctrl-C, its client is "
-        "forgotten.",
+        "client-forgotten-when-interrupted (AGENT-11): The agent deletes its stored client when it is "
+        "interrupted by Ctrl-C.",
         around=leaving_nothing_to_an_interrupter,
     ),
 )

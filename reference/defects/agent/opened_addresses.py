@@ -1,4 +1,4 @@
-"""Agents that open any address in the browser, or run what stands in it."""
+"""Agents that open any address in the browser, or pass it to a shell."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Opened = Callable[[], bool]
 
 
 def by_a_shell(quoted: Callable[[str], str]) -> dict[str, Any]:
-    """The browser is started by a line for a shell, in which the address stands like this."""
+    """Starts the browser by a shell command that contains the address as `quoted` writes it."""
 
     def opened(command: str | None, url: str, say: Callable[[str], None]) -> Opened:
         if command is None:
@@ -29,46 +29,54 @@ def by_a_shell(quoted: Callable[[str], str]) -> dict[str, Any]:
 
 
 def with_quotes_escaped(url: str) -> str:
-    """What ends the quotes is escaped, and what means something inside of them is not."""
+    """Escapes everything that has a meaning in double quotes, except the dollar sign."""
     escaped = url.replace("\\", "\\\\").replace('"', '\\"').replace("`", "\\`")
     return f'"{escaped}"'
 
 
 DEFECTS = (
-    defect("any-address-opened (AGENT-19): Every address is opened.", may_open=lambda _: True),
     defect(
-        "address-that-begins-with-http-opened (AGENT-19): An address is opened that begins with http.",
+        "any-address-opened (AGENT-19): The agent opens an authorization URL of any scheme.",
+        may_open=lambda _: True,
+    ),
+    defect(
+        "address-that-begins-with-http-opened (AGENT-19): The agent opens every authorization URL that "
+        "begins with `http`.",
         may_open=lambda url: url.startswith("http"),
     ),
     defect(
-        "address-with-https-in-it-opened (AGENT-19): An address is opened that has https:// somewhere.",
+        "address-with-https-in-it-opened (AGENT-19): The agent opens every authorization URL that contains "
+        "`https://`.",
         may_open=lambda url: "https://" in url,
     ),
     defect(
-        "address-that-is-no-script-opened (AGENT-19): Every address is opened but scripts, data and files.",
+        "address-that-is-no-script-opened (AGENT-19): The agent opens every authorization URL except "
+        "javascript:, data: and file: URLs.",
         may_open=lambda url: not url.lower().startswith(_SCRIPTS),
     ),
     defect(
-        "later-address-opened (AGENT-19): Every address is opened once an install has had a token.",
+        "later-address-opened (AGENT-19): Once an install has a token, the agent opens any authorization "
+        "URL.",
         may_open=lambda url: may_open(url) or been_here(url),
     ),
     defect(
-        "browser-by-a-shell (AGENT-19): A shell starts the browser, with the address in double quotes.",
+        "browser-by-a-shell (AGENT-19): The agent starts the browser by a shell command with the URL in "
+        "double quotes.",
         **by_a_shell(lambda url: f'"{url}"'),
     ),
     defect(
-        "browser-by-a-shell-in-single-quotes (AGENT-19): A shell starts the browser, with the address in "
-        "single quotes.",
+        "browser-by-a-shell-in-single-quotes (AGENT-19): The agent starts the browser by a shell command "
+        "with the URL in single quotes.",
         **by_a_shell(lambda url: f"'{url}'"),
     ),
     defect(
-        "browser-by-a-shell-with-quotes-escaped (AGENT-19): A shell starts the browser, and a dollar sign in "
-        "the address is not escaped.",
+        "browser-by-a-shell-with-quotes-escaped (AGENT-19): The agent starts the browser by a shell "
+        "command, and does not escape dollar signs in the URL.",
         **by_a_shell(with_quotes_escaped),
     ),
     defect(
-        "browser-by-a-shell-with-ampersands-escaped (AGENT-19): A shell starts the browser, and of all "
-        "characters the ampersand is escaped.",
+        "browser-by-a-shell-with-ampersands-escaped (AGENT-19): The agent starts the browser by a shell "
+        "command, and escapes only ampersands in the URL.",
         **by_a_shell(lambda url: url.replace("&", "\\&")),
     ),
 )

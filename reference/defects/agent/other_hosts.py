@@ -1,4 +1,4 @@
-"""Agents that bring credentials to strangers, or do not look whom they talk to."""
+"""Agents that send credentials to other hosts, or do not verify the server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WELL_KNOWN = ".well-known"
 
 
 def follows(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A redirect is followed with all that was sent."""
+    """Follows a redirect with everything that was sent."""
     url = redirected(asked, answer)
     return replace(asked, url=url) if url else None
 
@@ -43,7 +43,7 @@ def follows_posting(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 
 def follows_found(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """As a library does that follows a 302 with a GET and all headers, and no 307."""
+    """Follows a 302 with a GET and all headers, but no 307, as some libraries do."""
     return follows(replace(asked, method="GET", body=b""), answer) if answer.status == 302 else None
 
 
@@ -57,7 +57,7 @@ def where_the_redirect_says(facts: ExchangeFacts) -> Outgoing:
 
 
 def last_server() -> dict[str, Any]:
-    """The user authorizes at the first gateway that is named, and the code goes to the last one."""
+    """Authorizes at the first gateway of the metadata, and sends the code to the last one."""
     servers: list[str] = []
 
     def first(metadata: Mapping[str, Any]) -> str:
@@ -74,14 +74,14 @@ def last_server() -> dict[str, Any]:
 
 
 def follows_on_one_host(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A redirect to the same host is followed with the token, whatever port and scheme it names."""
+    """Follows a redirect to the same host with the token, whatever its port and scheme."""
     url = redirected(asked, answer)
     same = url is not None and urlsplit(url).hostname == urlsplit(asked.url).hostname
     return replace(asked, url=url) if url and same and asked.method == "GET" else None
 
 
 def exchanges_on_one_host() -> dict[str, Any]:
-    """The same for the exchange: where a redirect to the same host has sent it may be asked."""
+    """Follows a redirect of a POST to the same host, whatever its port and scheme."""
     named: set[str] = set()
 
     def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
@@ -95,7 +95,7 @@ def exchanges_on_one_host() -> dict[str, Any]:
 
 
 def as_its_server(server: str, document: Mapping[str, Any]) -> Endpoints:
-    """Endpoints have to be as well protected as their authorization server, and no better."""
+    """Requires only that the token endpoint has the same scheme as its authorization server."""
     found = discovery.endpoints(server, document)
     if urlsplit(found.token).scheme != urlsplit(server).scheme:
         raise Failed("the token endpoint is not protected as its server is")
@@ -103,7 +103,7 @@ def as_its_server(server: str, document: Mapping[str, Any]) -> Endpoints:
 
 
 def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bool]) -> dict[str, Any]:
-    """Certificates are looked at less closely at these addresses."""
+    """Weakens the verification of certificates with `change`, for the URLs that `where` selects."""
 
     def trusted(url: str, trust: ssl.SSLContext) -> ssl.SSLContext:
         if not where(url):
@@ -116,17 +116,17 @@ def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bo
 
 
 def about_us_once_it_worked(metadata: Mapping[str, Any], service_url: str) -> bool:
-    """Whose metadata they are is looked at by an install that has worked before."""
+    """Checks that the metadata are about the service only if an earlier run got a token."""
     return not marker("tokens.json").exists() or discovery.is_about(metadata, service_url)
 
 
 def been_here(_url: str) -> bool:
-    """A run before this one got a token."""
+    """Whether an earlier run got a token."""
     return marker("tokens.json").exists()
 
 
 def asking_with_the_token(challenges: Sequence[str], service_url: str) -> str:
-    """What the service's host is asked for is asked for with the token, whatever port and scheme it has."""
+    """Requests metadata on the service's host with the token, whatever the port and scheme."""
     url, kept = discovery.metadata_url(challenges, service_url), marker("tokens.json")
     if kept.exists() and urlsplit(url).hostname == urlsplit(service_url).hostname:
         tokens = json.loads(kept.read_text()).get(service_url, {})
@@ -136,7 +136,7 @@ def asking_with_the_token(challenges: Sequence[str], service_url: str) -> str:
 
 
 def refreshed_wherever(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
-    """A refresh is sent on with all that is in it, and a code is not."""
+    """Follows the redirect of a refresh with everything that was sent, but not that of an exchange."""
 
     def following(asked: Outgoing) -> Answer:
         answer = ask(asked)
@@ -160,133 +160,146 @@ def any_time(context: ssl.SSLContext) -> None:
 
 DEFECTS = (
     defect(
-        "redirects-followed (AGENT-13 AGENT-18): Redirects are followed, with all that was sent.",
+        "redirects-followed (AGENT-13 AGENT-18): The agent follows redirects to any host, with everything "
+        "that it sent.",
         followed=follows,
     ),
     defect(
-        "redirects-followed-with-the-token (AGENT-13 AGENT-18): The service may send the token anywhere.",
+        "redirects-followed-with-the-token (AGENT-13 AGENT-18): The agent follows redirects of GET requests "
+        "to any host, with the token.",
         followed=follows_reading,
     ),
     defect(
-        "redirects-followed-by-302-alone (AGENT-13 AGENT-18): The service may send the token anywhere by a "
-        "302, and by nothing else.",
+        "redirects-followed-by-302-alone (AGENT-13 AGENT-18): The agent follows 302 redirects, and no "
+        "others, to any host with the token.",
         followed=follows_found,
     ),
     defect(
-        "redirects-followed-with-the-code (AGENT-13): The token endpoint may send the code anywhere.",
+        "redirects-followed-with-the-code (AGENT-13): The agent follows redirects of POST requests to any "
+        "host, with the code.",
         followed=follows_posting,
     ),
     defect(
-        "redirects-followed-with-the-refresh-token (AGENT-13): The token endpoint may send the refresh "
-        "token anywhere.",
+        "redirects-followed-with-the-refresh-token (AGENT-13): The agent follows redirects of a refresh to "
+        "any host, with the refresh token.",
         renewed=refreshed_wherever,
         worth_keeping=dict,
     ),
     defect(
-        "later-plain-http-taken (AGENT-13): Once there is a token, an endpoint in plain HTTP is as good as "
-        "any.",
+        "later-plain-http-taken (AGENT-13): Once an install has a token, the agent accepts endpoints in "
+        "plain HTTP.",
         may_ask=lambda url: may_ask(url) or been_here(url),
     ),
+    defect("plain-http-taken (AGENT-13): The agent accepts endpoints in plain HTTP.", may_ask=lambda _: True),
     defect(
-        "plain-http-taken (AGENT-13): An endpoint in plain HTTP is as good as any.", may_ask=lambda _: True
-    ),
-    defect(
-        "one-client-for-all (AGENT-13): The client of one gateway is shown to every other, whoever's "
-        "metadata name it.",
+        "one-client-for-all (AGENT-13): The agent uses one client for all gateways, and accepts metadata "
+        "that are about another service.",
         client_of=lambda _: "every gateway",
         is_about=lambda *_: True,
     ),
     defect(
-        "token-endpoint-by-redirect (AGENT-13): The redirect says where the code goes.",
+        "token-endpoint-by-redirect (AGENT-13): The agent sends the code to the token_endpoint that the "
+        "redirect names, and ignores `iss`.",
         code_in=any_issuer,
         token_request=where_the_redirect_says,
     ),
     defect(
-        "redirects-followed-on-one-host (AGENT-13 AGENT-18): A redirect to another port of the service's "
-        "host is followed, also into the clear.",
+        "redirects-followed-on-one-host (AGENT-13 AGENT-18): The agent follows a redirect to another port "
+        "of the service's host with the token, also in plain HTTP.",
         followed=follows_on_one_host,
         may_ask=lambda url: may_ask(url) or url.endswith("/orders"),
     ),
     defect(
-        "exchange-redirected-on-one-host (AGENT-13): The token endpoint may send the code to another port "
-        "of its host, also into the clear.",
+        "exchange-redirected-on-one-host (AGENT-13): The agent follows a redirect of the exchange to "
+        "another port of the same host, also in plain HTTP.",
         **exchanges_on_one_host(),
     ),
     defect(
-        "http-where-the-server-has-none-better (AGENT-13 AGENT-19): An authorization server in plain HTTP "
-        "may have its endpoints there.",
+        "http-where-the-server-has-none-better (AGENT-13 AGENT-19): The agent accepts a token endpoint in "
+        "plain HTTP if the authorization server is in plain HTTP, too.",
         endpoints=as_its_server,
         may_ask=lambda _: True,
         may_open=lambda _: True,
     ),
     defect(
-        "http-where-the-server-has-none-better-by-hand (AGENT-13 AGENT-19): The same, with an address that "
-        "is printed and not opened.",
+        "http-where-the-server-has-none-better-by-hand (AGENT-13 AGENT-19): The agent accepts an "
+        "authorization server in plain HTTP, and prints the authorization URL instead of opening it.",
         endpoints=as_its_server,
         may_ask=lambda _: True,
         may_open=lambda _: True,
         open_browser=lambda _command, url, say: open_browser(None, url, say),
     ),
     defect(
-        "token-goes-with-the-metadata (AGENT-13 AGENT-18): A kept token goes along when the metadata are "
-        "asked for at the service's host, also in the clear.",
+        "token-goes-with-the-metadata (AGENT-13 AGENT-18): The agent sends a stored token when it requests "
+        "metadata from the service's host, also in plain HTTP.",
         metadata_url=asking_with_the_token,
         may_ask=lambda url: may_ask(url) or _WELL_KNOWN in url,
     ),
     defect(
-        "metadata-of-anybody (AGENT-13): Whose metadata they are is not looked at.",
+        "metadata-of-anybody (AGENT-13): The agent does not check that the metadata are about the service.",
         is_about=lambda *_: True,
     ),
     defect(
-        "metadata-of-anybody-at-first (AGENT-13): Whose metadata they are is looked at from the second "
-        "run on.",
+        "metadata-of-anybody-at-first (AGENT-13): The agent checks that the metadata are about the service "
+        "only once an install has a token.",
         is_about=about_us_once_it_worked,
     ),
     defect(
-        "one-client-kept (AGENT-13): The install has one client, whichever gateway the service names.",
+        "one-client-kept (AGENT-13): The agent uses one client for all gateways.",
         client_of=lambda _: "the gateway",
     ),
-    defect("code-to-the-last-gateway (AGENT-13): Two gateways are mixed up.", **last_server()),
     defect(
-        "certificates-not-verified (AGENT-16): No certificate is verified.",
+        "code-to-the-last-gateway (AGENT-13): The agent authorizes at the first gateway of the metadata, "
+        "but sends the code to the last one.",
+        **last_server(),
+    ),
+    defect(
+        "certificates-not-verified (AGENT-16): The agent verifies no certificate.",
         **trusting(anybody, lambda _: True),
     ),
     defect(
-        "host-names-not-verified (AGENT-16): A certificate may be anybody's.",
+        "host-names-not-verified (AGENT-16): The agent accepts certificates for other host names.",
         **trusting(any_host, lambda _: True),
     ),
-    defect("dates-not-verified (AGENT-16): A certificate may be old.", **trusting(any_time, lambda _: True)),
     defect(
-        "service-not-verified (AGENT-16): The service's certificate is not verified.",
+        "dates-not-verified (AGENT-16): The agent accepts expired certificates.",
+        **trusting(any_time, lambda _: True),
+    ),
+    defect(
+        "service-not-verified (AGENT-16): The agent does not verify the service's certificate.",
         **trusting(anybody, lambda url: url.endswith("/orders")),
     ),
     defect(
-        "documents-not-verified (AGENT-16): Whoever serves a document may show any certificate.",
+        "documents-not-verified (AGENT-16): The agent does not verify certificates when it requests "
+        "well-known documents.",
         **trusting(anybody, lambda url: _WELL_KNOWN in url),
     ),
     defect(
-        "service-by-any-name (AGENT-16): The service may show anybody's certificate.",
+        "service-by-any-name (AGENT-16): The agent accepts a certificate of the service for another host "
+        "name.",
         **trusting(any_host, lambda url: url.endswith("/orders")),
     ),
     defect(
-        "old-documents-trusted (AGENT-16): Whoever serves the service's metadata may show an old "
-        "certificate.",
+        "old-documents-trusted (AGENT-16): The agent accepts an expired certificate when it requests the "
+        "service's metadata.",
         **trusting(any_time, lambda url: "/who-authorizes" in url),
     ),
     defect(
-        "certificates-verified-once (AGENT-16): Certificates are verified until the first token has come.",
+        "certificates-verified-once (AGENT-16): The agent verifies certificates only until the install has "
+        "its first token.",
         **trusting(anybody, been_here),
     ),
     defect(
-        "core-verified-once (AGENT-16): The token endpoint's certificate is verified until the first token "
-        "has come.",
+        "core-verified-once (AGENT-16): The agent verifies the token endpoint's certificate only until the "
+        "install has its first token.",
         **trusting(
             anybody,
             lambda url: been_here(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
         ),
     ),
     defect(
-        "gateway-not-verified (AGENT-16): The certificates of registration and exchange are not verified.",
+        "gateway-not-verified (AGENT-16): The agent does not verify certificates when it registers and "
+        "exchanges.",
         **trusting(anybody, lambda url: _WELL_KNOWN not in url and not url.endswith("/orders")),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents whose verifiers and states look random, and are digests of what others know or can guess."""
+"""Agents whose verifiers and states look random, but can be computed from known or guessable data."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def digest_of_few() -> str:
 
 
 def by_a_shell(text: str) -> str:
-    """`$(echo "$text" | sha256sum | cut -c1-64)`: a newline is in what the digest is of."""
+    """Computes `$(echo "$text" | sha256sum | cut -c1-64)`, so the hashed text ends with a newline."""
     return hashlib.sha256(f"{text}\n".encode()).hexdigest()
 
 
 def seeded_by(seed: Callable[[], int]) -> dict[str, Any]:
-    """Everything is drawn from a generator with this seed, which nobody needs to know to guess it."""
+    """Generates verifier and state with a generator that has this guessable seed."""
     drawn: list[random.Random] = []
 
     def octets(number: int) -> bytes:
@@ -45,7 +45,7 @@ def seeded_by(seed: Callable[[], int]) -> dict[str, Any]:
 
 
 def lettered_by(seed: Callable[[], int]) -> dict[str, Any]:
-    """The same with letters, as they are often drawn."""
+    """Generates verifier and state as letters, with a generator that has this guessable seed."""
     drawn: list[random.Random] = []
 
     def fresh(_octets: Octets) -> Attempt:
@@ -58,7 +58,7 @@ def lettered_by(seed: Callable[[], int]) -> dict[str, Any]:
 
 
 def of_the_second(what: str) -> str:
-    """What no table of digests has, and every install of the agent makes in the same second."""
+    """A hash that is in no table, but that all installs compute within the same second."""
     return digest_of(f"{what} of the reference agent at {int(time.time())}")
 
 
@@ -73,45 +73,45 @@ DEFECTS = (
         **attempt_by(lambda drawn: {"verifier": digest_of(str(int(time.time()))), "state": drawn.state}),
     ),
     defect(
-        "state-digest-of-a-small-number (AGENT-04): The state is the SHA-1 of a random number of 16 bits, "
-        "in hexadecimal.",
+        "state-digest-of-a-small-number (AGENT-04): The state is the SHA-1 of a random 16-bit number, in "
+        "hexadecimal.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": digest_of_few()}),
     ),
     defect(
-        "state-digest-by-a-shell (AGENT-04): The state is what a shell makes of a random number of 16 bits "
-        "with echo and sha256sum.",
+        "state-digest-by-a-shell (AGENT-04): The state is the SHA-256 of a random 16-bit number and a "
+        "newline, as `echo | sha256sum` gives it.",
         **attempt_by(
             lambda drawn: {"verifier": drawn.verifier, "state": by_a_shell(str(secrets.randbelow(_FEW)))}
         ),
     ),
     defect(
-        "verifier-digest-by-a-shell (AGENT-04): The verifier is what a shell makes of the state with echo "
-        "and sha256sum.",
+        "verifier-digest-by-a-shell (AGENT-04): The verifier is the SHA-256 of the state and a newline, as "
+        "`echo | sha256sum` gives it.",
         **attempt_by(lambda drawn: {"verifier": by_a_shell(drawn.state), "state": drawn.state}),
     ),
     defect(
-        "state-digest-encoded (AGENT-04): The state is a digest of a random number of 16 bits, in "
-        "hexadecimal and then in base64url.",
+        "state-digest-encoded (AGENT-04): The state is the SHA-1 of a random 16-bit number, in hexadecimal "
+        "and then in base64url.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": encoded(digest_of_few().encode())}),
     ),
     defect(
-        "octets-seeded-by-the-process (AGENT-04): Verifier and state are drawn from a generator whose seed "
-        "is the number of the process.",
+        "octets-seeded-by-the-process (AGENT-04): The agent generates verifier and state with a generator "
+        "whose seed is the process ID.",
         **seeded_by(os.getpid),
     ),
     defect(
-        "octets-seeded-by-the-second (AGENT-04 AGENT-10): They are drawn from a generator whose seed is the "
-        "time in seconds.",
+        "octets-seeded-by-the-second (AGENT-04 AGENT-10): The agent generates verifier and state with a "
+        "generator whose seed is the time in seconds.",
         **seeded_by(lambda: int(time.time())),
     ),
     defect(
-        "letters-seeded-by-the-process (AGENT-04): They are letters from a generator whose seed is the "
-        "number of the process.",
+        "letters-seeded-by-the-process (AGENT-04): The agent generates verifier and state as letters, with "
+        "a generator whose seed is the process ID.",
         **lettered_by(os.getpid),
     ),
     defect(
-        "state-digest-of-the-second (AGENT-04): The state is a digest of the time in seconds and a text that "
-        "all installs have.",
+        "state-digest-of-the-second (AGENT-04): The state is a hash of the time in seconds and a text that "
+        "is the same in all installs.",
         **attempt_by(lambda drawn: {"verifier": drawn.verifier, "state": of_the_second("state")}),
     ),
 )

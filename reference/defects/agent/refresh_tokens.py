@@ -1,4 +1,4 @@
-"""Agents that refresh their tokens, and are lost where that brings less than they think, or nothing."""
+"""Agents that send refreshes in a wrong form, or fail when a refresh returns less than they expect."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.reference.defects.agent.row import defect
 def with_another_refresh_token(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """`keep(tokens["refresh_token"])`."""
+    """Fails at `tokens["refresh_token"]` if the refresh returns no refresh token."""
     tokens = refreshed(ask, endpoints, client, kept)
     if tokens is not None and "refresh_token" not in tokens:
         raise Failed("the refresh brought no refresh token")
@@ -27,7 +27,7 @@ def with_another_refresh_token(
 
 
 def refused_in_one_way(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
-    """Of all that a refresh may be refused with, only `invalid_grant` leads to the user."""
+    """Fails if a refresh is refused with another error than `invalid_grant`."""
     tokens, answer = refreshed_by(ask, endpoints, client, kept)
     if tokens is None and answer is not None and answer.document().get("error") != "invalid_grant":
         raise Failed(f"the token cannot be refreshed: status {answer.status}")
@@ -35,7 +35,7 @@ def refused_in_one_way(ask: Ask, endpoints: Endpoints, client: Client, kept: Tok
 
 
 def by_basic(asked: Outgoing) -> Outgoing:
-    """The same form with the client in a Basic header, as libraries do that are not told otherwise."""
+    """The same form with the client in a Basic header, the default of some libraries."""
     fields = dict(parse_qsl(asked.body.decode()))
     pair = f"{fields.pop('client_id')}:{fields.pop('client_secret')}"
     return form(asked.url, fields, Authorization=f"Basic {base64.b64encode(pair.encode()).decode()}")
@@ -48,7 +48,7 @@ def refreshed_by_basic(ask: Ask, endpoints: Endpoints, client: Client, kept: Tok
 def refreshed_by_the_query(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """The client is in the query of a refresh, and in its body."""
+    """Sends the client secret in the query of a refresh, and in its body."""
     secret = {"client_secret": client.client_secret}
     in_the_query = replace(endpoints, token=with_query(endpoints.token, secret))
     return refreshed(ask, in_the_query, client, kept)
@@ -57,7 +57,7 @@ def refreshed_by_the_query(
 def refreshed_again_by_basic(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """Where a refresh fails, the client may be looked for in a header."""
+    """Repeats a failed refresh with a Basic header."""
 
     def twice(asked: Outgoing) -> Answer:
         answer = ask(asked)
@@ -70,29 +70,32 @@ def refreshed_again_by_basic(
 
 DEFECTS = (
     defect(
-        "refresh-with-basic (AGENT-06): A refresh has the client in a Basic header.",
+        "refresh-with-basic (AGENT-06): The agent sends the client credentials of a refresh in a Basic "
+        "header.",
         renewed=refreshed_by_basic,
         worth_keeping=dict,
     ),
     defect(
-        "refresh-with-its-secret-in-the-query (AGENT-06): A refresh has the client secret in its query, too.",
+        "refresh-with-its-secret-in-the-query (AGENT-06): The agent sends the client secret of a refresh in "
+        "the query, too.",
         renewed=refreshed_by_the_query,
         worth_keeping=dict,
     ),
     defect(
-        "failed-refresh-again-with-basic (AGENT-06): A refresh that fails is made again, with a Basic header "
-        "beside the body.",
+        "failed-refresh-again-with-basic (AGENT-06): The agent repeats a failed refresh with a Basic header "
+        "in addition to the body.",
         renewed=refreshed_again_by_basic,
         worth_keeping=dict,
     ),
     defect(
-        "refresh-without-another-is-the-end (AGENT-09): A refresh has to bring another refresh token.",
+        "refresh-without-another-is-the-end (AGENT-09): The agent fails if a refresh returns no new refresh "
+        "token.",
         renewed=with_another_refresh_token,
         worth_keeping=dict,
     ),
     defect(
-        "refused-refresh-is-the-end (AGENT-09): A refresh that is refused with anything but invalid_grant "
-        "is the end.",
+        "refused-refresh-is-the-end (AGENT-09): The agent fails if a refresh is refused with another error "
+        "than invalid_grant.",
         renewed=refused_in_one_way,
         worth_keeping=dict,
     ),

@@ -1,4 +1,4 @@
-"""Agents that register something else than the specification wants."""
+"""Agents that register other values than the specification requires."""
 
 from __future__ import annotations
 
@@ -50,41 +50,43 @@ def with_scopes(settings: Settings) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "http-redirect-uri (AGENT-02 AGENT-01): An http address is registered, too.",
+        "http-redirect-uri (AGENT-02 AGENT-01): The agent also registers an http redirect URI.",
         registration_record=with_http,
     ),
     defect(
-        "own-scheme-redirect-uri (AGENT-02 AGENT-01): An address of an own scheme is registered, too.",
+        "own-scheme-redirect-uri (AGENT-02 AGENT-01): The agent also registers a redirect URI with a scheme "
+        "of its own.",
         registration_record=with_scheme_of_its_own,
     ),
     defect(
-        "basic-registered (AGENT-02): It registers client_secret_basic.",
+        "basic-registered (AGENT-02): The agent registers client_secret_basic.",
         registration_record=having(token_endpoint_auth_method="client_secret_basic"),  # noqa: S106 - a method
     ),
     defect(
-        "public-client-registered (AGENT-02): It registers as a client without authentication.",
+        "public-client-registered (AGENT-02): The agent registers the method `none`.",
         registration_record=having(token_endpoint_auth_method="none"),  # noqa: S106 - a method
     ),
     defect(
-        "method-left-out (AGENT-02): It leaves the method to the gateway.",
+        "method-left-out (AGENT-02): The agent registers without token_endpoint_auth_method.",
         registration_record=without_method,
     ),
     defect(
-        "scopes-registered (AGENT-02): It registers the Resource's scopes.",
+        "scopes-registered (AGENT-02): The agent registers the Resource's scopes.",
         registration_record=with_scopes,
     ),
     defect(
-        "scopes-registered-under-another-name (AGENT-02): It registers the Resource's scopes under a name "
-        "of its own.",
+        "scopes-registered-under-another-name (AGENT-02): The agent registers the Resource's scopes in the "
+        "member `default_scopes`.",
         registration_record=with_scopes_elsewhere,
     ),
     defect(
-        "scopes-registered-as-permissions (AGENT-02): It registers the Resource's scopes as the names of its "
-        "permissions.",
+        "scopes-registered-as-permissions (AGENT-02): The agent registers the Resource's scopes as names in "
+        "the member `permissions`.",
         registration_record=with_permissions,
     ),
     defect(
-        "scopes-registered-in-the-name (AGENT-02): Its display name has the Resource's scopes in it.",
+        "scopes-registered-in-the-name (AGENT-02): The agent registers a client_name that contains the "
+        "Resource's scopes.",
         registration_record=named_by_its_scopes,
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that go wrong after a refusal only: when they start over, and when they come back."""
+"""Agents that are wrong only after a refused code: when they start over, or in the next run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gateproof.reference.defects.agent.stored_state import marker
 
 
 def once_refused(policy: str, honest: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
-    """A policy that changes in a run when a code is refused."""
+    """Replaces a policy for the rest of a run after a code was refused."""
     refused: list[int] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -43,7 +43,7 @@ def without_redirect_uri(facts: ExchangeFacts) -> Outgoing:
 
 
 def fresh_once() -> Callable[[Octets], Attempt]:
-    """The first restart of a run has a verifier of its own, and any other one has that, too."""
+    """Reuses the verifier of the first restart of a run in all later restarts."""
     drawn: list[Attempt] = []
 
     def fresh(octets: Octets) -> Attempt:
@@ -54,7 +54,7 @@ def fresh_once() -> Callable[[Octets], Attempt]:
 
 
 def beginning_with_the_last_code() -> dict[str, Any]:
-    """The last exchange is kept, and made again at the start of the next run."""
+    """Stores the last exchange, and sends it again at the start of the next run."""
     last = "exchange.json"
 
     def request(facts: ExchangeFacts) -> Outgoing:
@@ -75,13 +75,13 @@ def beginning_with_the_last_code() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "plus-for-spaces-after-a-refusal (AGENT-03): The restart after a refused code writes spaces as plus "
-        "signs.",
+        "plus-for-spaces-after-a-refusal (AGENT-03): After a refused code, the agent writes spaces in the "
+        "authorization URL as plus signs.",
         **once_refused("authorization_url", authorization.authorization_url, with_plus),
     ),
     defect(
-        "method-of-pkce-left-out-after-a-refusal (AGENT-03): The restart after a refused code has a "
-        "challenge without its method.",
+        "method-of-pkce-left-out-after-a-refusal (AGENT-03): After a refused code, the agent sends "
+        "code_challenge without code_challenge_method.",
         **once_refused(
             "authorization_parameters",
             authorization.authorization_parameters,
@@ -89,18 +89,18 @@ DEFECTS = (
         ),
     ),
     defect(
-        "redirect-uri-not-repeated-after-a-refusal (AGENT-06): The exchange after a refused code has no "
-        "redirect URI.",
+        "redirect-uri-not-repeated-after-a-refusal (AGENT-06): After a refused code, the exchange has no "
+        "redirect_uri.",
         **once_refused("token_request", exchange.token_request, without_redirect_uri),
     ),
     defect(
-        "verifier-kept-for-the-second-restart (AGENT-10 AGENT-04): After a second refusal the verifier "
-        "stays.",
+        "verifier-kept-for-the-second-restart (AGENT-10 AGENT-04): After a second refused code, the agent "
+        "reuses the verifier of the first restart.",
         fresh_attempt=fresh_once(),
     ),
     defect(
-        "last-code-sent-in-the-next-run (AGENT-10): A run begins with the exchange that the last one ended "
-        "with.",
+        "last-code-sent-in-the-next-run (AGENT-10): The agent sends the last exchange again at the start of "
+        "the next run.",
         **beginning_with_the_last_code(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that try what they must not once something was refused or has failed."""
+"""Agents that repeat a refused or failed request in a way that is not allowed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NONE, BASIC = "none", "client_secret_basic"
 
 
 def registering_again(failed: Callable[[Answer], bool], **members: Any) -> dict[str, Any]:
-    """A registration that failed is made once more, and says something else."""
+    """Repeats a failed registration with these members changed."""
 
     def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
         record = json.loads(asked.body) if asked.body.startswith(b"{") else {}
@@ -36,7 +36,7 @@ def registering_again(failed: Callable[[Answer], bool], **members: Any) -> dict[
 
 
 def another_method_once_rejected() -> dict[str, Any]:
-    """A client that was rejected is given up for one with another method."""
+    """Replaces a rejected client by one with client_secret_basic."""
 
     def starts_over(answer: Answer) -> bool:
         if answer.document().get("error") == "invalid_client":
@@ -52,7 +52,7 @@ def another_method_once_rejected() -> dict[str, Any]:
 
 
 def sent_again(failed: Callable[[Answer], bool], otherwise: Callable[[Outgoing], Outgoing]) -> dict[str, Any]:
-    """An exchange that failed is made once more, in another way."""
+    """Repeats a failed exchange, changed by `otherwise`."""
     return {"sent_again": lambda asked, answer: otherwise(asked) if failed(answer) else None}
 
 
@@ -70,7 +70,7 @@ def as_json(asked: Outgoing) -> Outgoing:
 
 
 def in_the_query(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
-    """Where the token was no help in its header, it is tried in the query."""
+    """Repeats a call with the token in the query if `helpless` is true of the answer."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
@@ -84,7 +84,7 @@ def in_the_query(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
 
 
 def without_openid_once_failed() -> dict[str, Any]:
-    """After an exchange that the token endpoint failed at, `openid` is left out, in whichever run."""
+    """Omits `openid` in all runs after an exchange that failed with 5xx."""
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
         if step == "exchange" and facts["answer"].status >= 500:
@@ -99,7 +99,7 @@ def without_openid_once_failed() -> dict[str, Any]:
 
 
 def with_plus_once_got() -> dict[str, Any]:
-    """Whoever has to authorize again in a run that got a token writes spaces as plus signs."""
+    """Writes spaces as plus signs in a run that has got a token and has to authorize again."""
     got: list[int] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -118,63 +118,63 @@ def rejects(answer: Answer) -> bool:
 
 DEFECTS = (
     defect(
-        "plain-http-where-https-is-refused (AGENT-02): A registration that is refused is tried with an "
-        "address in plain HTTP.",
+        "plain-http-where-https-is-refused (AGENT-02): The agent repeats a refused registration with a "
+        "redirect URI in plain HTTP.",
         **registering_again(
             lambda answer: answer.status == 400, redirect_uris=["http://127.0.0.1:8080/callback"]
         ),
     ),
     defect(
-        "public-where-a-registration-brings-no-client (AGENT-02): A registration that brings no client is "
-        "tried without authentication.",
+        "public-where-a-registration-brings-no-client (AGENT-02): If the registration response has no "
+        "client_id, the agent registers again with the method `none`.",
         **registering_again(
             lambda answer: answer.status == 201 and "client_id" not in answer.document(),
             token_endpoint_auth_method=NONE,
         ),
     ),
     defect(
-        "another-method-once-rejected (AGENT-02): Once its client was rejected, it registers one with "
-        "client_secret_basic.",
+        "another-method-once-rejected (AGENT-02): After its client was rejected, the agent registers "
+        "another one with client_secret_basic.",
         **another_method_once_rejected(),
     ),
     defect(
-        "openid-left-out-once-an-exchange-failed (AGENT-03): Once the token endpoint failed at an exchange, "
-        "openid is left out.",
+        "openid-left-out-once-an-exchange-failed (AGENT-03): After an exchange that failed with 5xx, the "
+        "agent omits openid.",
         **without_openid_once_failed(),
     ),
     defect(
-        "plus-for-spaces-where-a-fresh-token-is-refused (AGENT-03): Where a fresh token is refused, the "
-        "next authorization writes spaces as plus signs.",
+        "plus-for-spaces-where-a-fresh-token-is-refused (AGENT-03): After the service refused a fresh "
+        "token, the agent writes spaces in the authorization URL as plus signs.",
         **with_plus_once_got(),
     ),
     defect(
-        "basic-where-the-token-endpoint-fails (AGENT-06): An exchange that the token endpoint fails at is "
-        "tried with a Basic header.",
+        "basic-where-the-token-endpoint-fails (AGENT-06): The agent repeats an exchange that failed with "
+        "5xx, with a Basic header.",
         **sent_again(lambda answer: answer.status >= 500, with_basic),
     ),
     defect(
-        "basic-where-its-client-is-rejected (AGENT-06): An exchange with a client that is rejected is tried "
-        "with a Basic header.",
+        "basic-where-its-client-is-rejected (AGENT-06): The agent repeats an exchange that failed with "
+        "invalid_client, with a Basic header.",
         **sent_again(rejects, with_basic),
     ),
     defect(
-        "json-where-a-form-brings-no-tokens (AGENT-06): An exchange that is answered with no tokens is "
-        "tried as JSON.",
+        "json-where-a-form-brings-no-tokens (AGENT-06): The agent repeats an exchange as JSON if the 200 "
+        "response has no tokens.",
         **sent_again(lambda answer: answer.status == 200 and exchange.tokens_in(answer) is None, as_json),
     ),
     defect(
-        "token-in-the-query-where-it-is-forbidden (AGENT-07): A call that the service forbids is tried with "
+        "token-in-the-query-where-it-is-forbidden (AGENT-07): The agent repeats a call that got 403, with "
         "the token in the query.",
         **in_the_query(lambda answer: answer.status == 403),
     ),
     defect(
-        "token-in-the-query-where-the-service-fails (AGENT-07): A call that the service fails at is tried "
-        "with the token in the query.",
+        "token-in-the-query-where-the-service-fails (AGENT-07): The agent repeats a call that got 5xx, with "
+        "the token in the query.",
         **in_the_query(lambda answer: answer.status >= 500),
     ),
     defect(
-        "token-in-the-query-where-no-orders-come (AGENT-07): A call that is answered with no JSON is tried "
-        "with the token in the query.",
+        "token-in-the-query-where-no-orders-come (AGENT-07): The agent repeats a call that got 200 without "
+        "JSON, with the token in the query.",
         **in_the_query(lambda answer: answer.status == 200 and not answer.document()),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that are right once, and wrong when the same thing happens to them again."""
+"""Agents that are correct once, but wrong when the same thing happens again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]
 
 
 def second_expiry_is_the_end() -> dict[str, Any]:
-    """A token is replaced for the first time in the life of an install, and never after that."""
+    """Replaces an expired token once in the life of an install, and fails after that."""
     replaced: list[int] = []
 
     def renewed(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) -> None:
@@ -38,7 +38,7 @@ def second_expiry_is_the_end() -> dict[str, Any]:
 
 
 def another_client_for_the_third_token() -> dict[str, Any]:
-    """The client goes with the second token that the install gets."""
+    """Registers another client after the second token of an install."""
 
     def told(step: str, facts: Facts) -> None:
         if step == "exchange" and facts["answer"].status == 200:
@@ -55,7 +55,7 @@ def another_client_for_the_third_token() -> dict[str, Any]:
 def with_the_first_refresh_token(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """A refresh token that comes with a new access token is not kept, and the old one was good once."""
+    """Keeps the first refresh token instead of a new one, and fails when it is refused after a refresh."""
     tokens = refreshed(ask, endpoints, client, kept)
     if tokens is not None:
         marker("refreshed").touch()
@@ -66,7 +66,7 @@ def with_the_first_refresh_token(
 
 
 def bounded_without_a_kept_token() -> dict[str, Any]:
-    """Fresh tokens are counted from a run's first one; after one that was kept, nobody counts."""
+    """Limits the fresh tokens of a run only if the run began without a stored token."""
     came: list[bool] = []
 
     def told(step: str, facts: Facts) -> None:
@@ -79,7 +79,7 @@ def bounded_without_a_kept_token() -> dict[str, Any]:
 
 
 def kept(over: Callable[[str, Facts], bool]) -> dict[str, Any]:
-    """An attempt is good until it is `over`, in this run or in another one."""
+    """Reuses an attempt until `over` is true, also in later runs."""
 
     def fresh(octets: Octets) -> Attempt:
         if marker("attempt").exists():
@@ -97,7 +97,7 @@ def kept(over: Callable[[str, Facts], bool]) -> dict[str, Any]:
 
 
 def one_for_fresh_tokens() -> dict[str, Any]:
-    """What was drawn for a token that is refused is used for the next one."""
+    """Reuses verifier and state if the exchange before was successful."""
     drawn: list[Attempt] = []
     over: list[int] = []
 
@@ -113,7 +113,7 @@ def one_for_fresh_tokens() -> dict[str, Any]:
 
 
 def looking_at_the_page() -> dict[str, Any]:
-    """While no code comes, the agent asks the gateway itself for the page that its user is looking at."""
+    """Requests the authorization URL while no code comes, in addition to the browser."""
 
     def opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
         done, looks = open_browser(command, url, say), iter(range(_LOOKS))
@@ -130,12 +130,12 @@ def looking_at_the_page() -> dict[str, Any]:
 
 
 def opening_again_after_an_error() -> dict[str, Any]:
-    """A redirect with an error sends the user there once more, without end."""
+    """Opens the browser again after every redirect with an error, without limit."""
     again: list[Callable[[], Callable[[], bool]]] = []
     latest: list[Callable[[], bool]] = []
 
     def is_done() -> bool:
-        """The browser that was opened last counts: it may need its time on a busy machine."""
+        """Whether the browser that was opened last has ended; it may be slow on a busy machine."""
         return latest[0]()
 
     def opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
@@ -154,49 +154,49 @@ def opening_again_after_an_error() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "second-expiry-is-the-end (AGENT-09 AGENT-11): A token that expires is replaced once for each "
-        "install.",
+        "second-expiry-is-the-end (AGENT-09 AGENT-11): The agent replaces an expired token only once in the "
+        "life of an install, and fails after that.",
         **second_expiry_is_the_end(),
     ),
     defect(
-        "registers-again-for-the-third-token (AGENT-11): The third token of an install is got with another "
-        "client.",
+        "registers-again-for-the-third-token (AGENT-11): The agent registers another client for the third "
+        "token of an install.",
         **another_client_for_the_third_token(),
     ),
     defect(
-        "first-refresh-token-for-ever (AGENT-09): The refresh token that replaces the first one is not "
-        "kept, and without a good one it ends.",
+        "first-refresh-token-for-ever (AGENT-09): The agent ignores the new refresh token of a refresh, and "
+        "fails when the first one is refused.",
         renewed=with_the_first_refresh_token,
         worth_keeping=dict,
     ),
     defect(
-        "kept-token-replaced-without-end (AGENT-15): Fresh tokens are counted where none was kept, and "
-        "nowhere else.",
+        "kept-token-replaced-without-end (AGENT-15): The agent limits the fresh tokens of a run only if it "
+        "began without a stored token.",
         **bounded_without_a_kept_token(),
     ),
     defect(
-        "attempt-kept-without-a-code (AGENT-04): Verifier and state are used until a redirect has brought a "
-        "code.",
+        "attempt-kept-without-a-code (AGENT-04): The agent reuses verifier and state, also in later runs, "
+        "until a redirect contains a code.",
         **kept(lambda step, facts: step == "redirect" and "code=" in facts["path"]),
     ),
     defect(
-        "attempt-kept-after-a-failure (AGENT-04): Verifier and state are used until an exchange has been "
-        "answered, and not with a failure.",
+        "attempt-kept-after-a-failure (AGENT-04): The agent reuses verifier and state, also in later runs, "
+        "until an exchange gets a status below 500.",
         **kept(lambda step, facts: step == "exchange" and facts["answer"].status < 500),
     ),
     defect(
-        "attempt-kept-for-a-refused-token (AGENT-04): Verifier and state are used again where the token "
-        "that they brought is refused.",
+        "attempt-kept-for-a-refused-token (AGENT-04): The agent reuses verifier and state after the service "
+        "refused the token that they brought.",
         **one_for_fresh_tokens(),
     ),
     defect(
-        "page-polled-while-pending (AGENT-08): While no code comes, it asks for the page of the "
-        "authorization itself, again and again.",
+        "page-polled-while-pending (AGENT-08): While no code comes, the agent itself requests the "
+        "authorization URL again and again.",
         **looking_at_the_page(),
     ),
     defect(
-        "error-in-the-redirect-is-no-answer (AGENT-08): A redirect with an error opens the browser again, "
-        "without end.",
+        "error-in-the-redirect-is-no-answer (AGENT-08): The agent opens the browser again after every "
+        "redirect with an error, without limit.",
         **opening_again_after_an_error(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that put credentials where they do not belong."""
+"""Agents that send or show credentials where they must not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 
 def also(header: str, kind: str) -> Callable[[Tokens | None], dict[str, str]]:
-    """Another token goes along in a header of its own."""
+    """Sends another token in this header, too."""
     return lambda tokens: (
         operation.bearer(tokens) | ({header: tokens[kind]} if tokens and kind in tokens else {})
     )
@@ -48,7 +48,7 @@ def id_token_as_bearer(tokens: Tokens | None) -> dict[str, str]:
 
 
 def id_token_when_refused() -> dict[str, Any]:
-    """What came with a token that is refused may be worth a try."""
+    """Tries the ID token after the access token was refused."""
     beside: list[str] = []
 
     def bearer(tokens: Tokens | None) -> dict[str, str]:
@@ -65,7 +65,7 @@ def id_token_when_refused() -> dict[str, Any]:
 
 
 def shown_when(helpless: Callable[[Answer], bool]) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
-    """What was asked is printed beside an answer that is no help."""
+    """Prints the request if `helpless` is true of the answer."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
@@ -76,8 +76,8 @@ def shown_when(helpless: Callable[[Answer], bool]) -> Callable[[Settings, Ask, M
     return operate
 
 
-def last_words(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
-    """Who is asked to end says first what it was about to do."""
+def printed_at_sigterm(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+    """Prints the current request at SIGTERM."""
 
     def say(_signal: int, _frame: object) -> None:
         print(f"asked to end in a request with {dict(authorization)}", flush=True)
@@ -88,18 +88,18 @@ def last_words(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -
 
 
 def identity_renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
-    """Of what a refresh token brings, the ID token is taken for the one to go on with."""
+    """Uses the ID token of a refresh as the access token."""
     tokens = refreshed(ask, endpoints, client, kept)
     return tokens and tokens | {"access_token": tokens["id_token"]}
 
 
 def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
-    """Something is printed at one step of the way."""
+    """Prints the text that `say` returns at this step."""
     return {"told": lambda where, facts: say(facts) if where == step else None}
 
 
 def token_of_second_call() -> Callable[[str, Facts], str | None]:
-    """When a token does not work, it is printed for whoever has to find out why."""
+    """Prints the access token from the second call of a run on."""
     calls = 0
 
     def told(step: str, facts: Facts) -> str | None:
@@ -130,7 +130,7 @@ def secret_of_a_failed_exchange(facts: Facts) -> str | None:
 
 
 def id_token_for_another(facts: Facts) -> str | None:
-    """An ID token whose audience is wrong is in the error text."""
+    """Prints an ID token whose audience is wrong."""
     token = (facts["tokens"] or {}).get("id_token", "..")
     audience = read_part(token, 1).get("aud", [])
     is_ours = not audience or facts["facts"].client.client_id in audience
@@ -138,7 +138,7 @@ def id_token_for_another(facts: Facts) -> str | None:
 
 
 def in_the_environment(step: str, secret: Callable[[Facts], str]) -> dict[str, Any]:
-    """What the agent will need again is an environment variable, which every program that it starts gets."""
+    """Stores a secret in an environment variable, which all started programs inherit."""
 
     def told(where: str, facts: Facts) -> None:
         if where == step:
@@ -148,7 +148,7 @@ def in_the_environment(step: str, secret: Callable[[Facts], str]) -> dict[str, A
 
 
 def logged(name: str) -> dict[str, Any]:
-    """Token answers go to a log among the temporary files."""
+    """Appends ID tokens to a log in the temporary folder."""
 
     def told(where: str, facts: Facts) -> None:
         if where == "exchange":
@@ -165,7 +165,7 @@ def as_octets(text: str) -> str:
 
 
 def page_with_everything() -> dict[str, Any]:
-    """The page at the callback is for whoever wrote the agent."""
+    """Shows the verifier on the callback page."""
     known: list[str] = []
 
     def told(step: str, facts: Facts) -> None:
@@ -176,125 +176,133 @@ def page_with_everything() -> dict[str, Any]:
 
 
 DEFECTS = (
-    defect("token-in-the-query (AGENT-07): The token is in the query, too.", operate=token_in_the_query),
     defect(
-        "id-token-sent-along (AGENT-07): The ID token goes to the service, too.",
+        "token-in-the-query (AGENT-07): The agent sends the access token also in the query.",
+        operate=token_in_the_query,
+    ),
+    defect(
+        "id-token-sent-along (AGENT-07): The agent sends the ID token to the service, too, in the header "
+        "X-Id-Token.",
         bearer=also("X-Id-Token", "id_token"),
         worth_keeping=everything,
     ),
     defect(
-        "refresh-token-sent-along (AGENT-07 AGENT-14): The refresh token goes to the service, too.",
+        "refresh-token-sent-along (AGENT-07 AGENT-14): The agent sends the refresh token to the service, "
+        "too, in the header Cookie.",
         bearer=also("Cookie", "refresh_token"),
         worth_keeping=everything,
     ),
     defect(
-        "id-token-as-bearer (AGENT-07 AGENT-01): The ID token takes the place of the access token.",
+        "id-token-as-bearer (AGENT-07 AGENT-01): The agent sends the ID token instead of the access token.",
         bearer=id_token_as_bearer,
     ),
     defect(
-        "id-token-when-refused (AGENT-07): Where a fresh access token is refused, the ID token is tried.",
+        "id-token-when-refused (AGENT-07): After a fresh access token was refused, the agent sends the ID "
+        "token.",
         **id_token_when_refused(),
     ),
     defect(
-        "id-token-when-renewed (AGENT-07 AGENT-09): Of what a refresh token brought, the ID token goes to "
-        "the service.",
+        "id-token-when-renewed (AGENT-07 AGENT-09): After a refresh, the agent sends the new ID token "
+        "instead of the access token.",
         renewed=identity_renewed,
         worth_keeping=everything,
     ),
     defect(
-        "access-token-printed (AGENT-12): The access token is printed.",
+        "access-token-printed (AGENT-12): The agent prints the access token.",
         **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
     ),
     defect(
-        "token-answer-printed (AGENT-12 AGENT-14): The whole token answer is printed.",
+        "token-answer-printed (AGENT-12 AGENT-14): The agent prints the whole token response.",
         **at("exchange", lambda facts: repr(facts["tokens"])),
     ),
     defect(
-        "id-token-printed (AGENT-12): The ID token is printed.",
+        "id-token-printed (AGENT-12): The agent prints the ID token.",
         **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
     ),
     defect(
-        "wrong-id-token-printed (AGENT-12): An ID token for another client is printed in the warning about "
-        "it.",
+        "wrong-id-token-printed (AGENT-12): The agent prints an ID token with a wrong audience in a warning.",
         **at("exchange", id_token_for_another),
     ),
     defect(
-        "id-token-printed-in-base64 (AGENT-12): The ID token is printed in base64.",
+        "id-token-printed-in-base64 (AGENT-12): The agent prints the ID token in base64.",
         **at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
     ),
     defect(
-        "id-token-printed-as-octets (AGENT-12): The ID token is printed as a list of numbers.",
+        "id-token-printed-as-octets (AGENT-12): The agent prints the ID token as a list of numbers.",
         **at("exchange", lambda facts: as_octets(facts["tokens"].get("id_token", ""))),
     ),
     defect(
-        "id-token-in-a-temporary-log (AGENT-12): A log among the temporary files has the ID token.",
+        "id-token-in-a-temporary-log (AGENT-12): The agent writes the ID token to a log file in the "
+        "temporary folder.",
         **logged("reference-agent.log"),
     ),
     defect(
-        "id-token-in-a-folder-of-logs (AGENT-12): The same, in a folder of logs.", **logged("logs/today.txt")
+        "id-token-in-a-folder-of-logs (AGENT-12): The agent writes the ID token to a log file in a "
+        "subfolder of the temporary folder.",
+        **logged("logs/today.txt"),
     ),
     defect(
-        "claims-printed-as-they-came (AGENT-12): The middle of the ID token is printed: who can decode "
-        "base64url reads who the user is.",
+        "claims-printed-as-they-came (AGENT-12): The agent prints the claims of the ID token in base64url.",
         **at("exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"),
     ),
     defect(
-        "token-printed-when-refused (AGENT-12): A token that does not work is printed.",
+        "token-printed-when-refused (AGENT-12): After a token was refused, the agent prints the next one.",
         told=token_of_second_call(),
     ),
     defect(
-        "request-printed-when-the-service-fails (AGENT-12): A call with a token that the service fails at "
-        "is printed.",
+        "request-printed-when-the-service-fails (AGENT-12): The agent prints the access token of a call "
+        "that got 500.",
         operate=shown_when(lambda answer: answer.status == 500),
     ),
     defect(
-        "request-printed-when-forbidden (AGENT-12): A call with a token that the service forbids is printed.",
+        "request-printed-when-forbidden (AGENT-12): The agent prints the access token of a call that got "
+        "403.",
         operate=shown_when(lambda answer: answer.status == 403),
     ),
     defect(
-        "request-printed-when-the-answer-is-none (AGENT-12): A call with a token that is answered with no "
-        "JSON is printed.",
+        "request-printed-when-the-answer-is-none (AGENT-12): The agent prints the access token of a call "
+        "that got 200 without JSON.",
         operate=shown_when(lambda answer: answer.status == 200 and not answer.document()),
     ),
     defect(
-        "request-printed-when-asked-to-end (AGENT-12): A call with a token during which it is asked to end "
-        "is printed.",
-        operate=last_words,
+        "request-printed-when-asked-to-end (AGENT-12): The agent prints the access token when it receives "
+        "SIGTERM during a call.",
+        operate=printed_at_sigterm,
     ),
     defect(
-        "client-secret-printed (AGENT-14): The client secret is printed after the registration.",
+        "client-secret-printed (AGENT-14): The agent prints the client secret after the registration.",
         **at("registration", lambda facts: f"registered: {facts['client'].client_secret}"),
     ),
     defect(
-        "refused-exchange-printed-whole (AGENT-14 AGENT-10 ROBUST-02): An exchange that was refused is "
-        "printed with the client secret.",
+        "refused-exchange-printed-whole (AGENT-14 AGENT-10 ROBUST-02): The agent prints the client secret "
+        "after an exchange that failed.",
         **at("exchange", secret_of_a_refused_exchange),
     ),
     defect(
-        "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The client secret is printed in "
-        "base64 where the token endpoint fails.",
+        "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The agent prints the client "
+        "secret in base64 after an exchange that failed with 5xx.",
         **at("exchange", secret_of_a_failed_exchange),
     ),
     defect(
-        "secret-in-the-browsers-environment (AGENT-14): The browser is started with the client secret in its "
-        "environment.",
+        "secret-in-the-browsers-environment (AGENT-14): The agent starts the browser with the client secret "
+        "in an environment variable.",
         **in_the_environment("registration", lambda facts: facts["client"].client_secret),
     ),
     defect(
-        "verifier-in-the-browsers-environment (AGENT-14): The browser is started with the verifier in base64 "
-        "in its environment.",
+        "verifier-in-the-browsers-environment (AGENT-14): The agent starts the browser with the verifier in "
+        "base64 in an environment variable.",
         **in_the_environment("authorization", lambda facts: in_base64(facts["attempt"].verifier)),
     ),
     defect(
-        "verifier-on-the-page (AGENT-14): The page that ends the sign-in shows the verifier.",
+        "verifier-on-the-page (AGENT-14): The callback page shows the verifier.",
         **page_with_everything(),
     ),
     defect(
-        "secret-in-the-address (AGENT-14): The client secret is in the authorization request.",
+        "secret-in-the-address (AGENT-14): The authorization URL contains the client secret.",
         **having(client_secret=lambda _s, client, _a: client.client_secret),
     ),
     defect(
-        "verifier-in-the-address (AGENT-14): The verifier is in the authorization request.",
+        "verifier-in-the-address (AGENT-14): The authorization URL contains the verifier.",
         **having(code_verifier=lambda _s, _c, attempt: attempt.verifier),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that compare the state as they should in one redirect, and not in another one."""
+"""Agents that compare the state correctly in some redirects, but not in others."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def said(query: Query) -> str | None:
 
 
 def missing_later(query: Query, attempt: Attempt) -> bool:
-    """Once the install has had tokens, a state that is missing is not compared."""
+    """Accepts a redirect without a state once the install has had tokens."""
     return (said(query) is None and been_here()) or authorization.is_ours(query, attempt)
 
 
-def taken_from_the_shelf() -> dict[str, Any]:
-    """The state is taken from its shelf to be compared; where nothing is left, no state is right."""
+def compared_once() -> dict[str, Any]:
+    """Compares the state only in the first redirect; after that, accepts a redirect without a state."""
     asked: list[Attempt] = []
 
     def is_ours(query: Query, attempt: Attempt) -> bool:
@@ -41,7 +41,7 @@ def taken_from_the_shelf() -> dict[str, Any]:
 
 
 def never_emptied() -> dict[str, Any]:
-    """What was asked in this run stays on the list of what may be answered."""
+    """Accepts the state of every authorization of this run."""
     asked: list[str] = []
 
     def is_ours(query: Query, attempt: Attempt) -> bool:
@@ -52,7 +52,7 @@ def never_emptied() -> dict[str, Any]:
 
 
 def settled_by_an_error(passes: Callable[[Query], bool]) -> dict[str, Any]:
-    """A redirect with an error is passed over, and the state with it: the next redirect may be any."""
+    """Ignores a redirect with an error, and accepts the next one without its state if `passes` is true."""
     refused: list[Query] = []
 
     def is_ours(query: Query, attempt: Attempt) -> bool:
@@ -65,17 +65,17 @@ def settled_by_an_error(passes: Callable[[Query], bool]) -> dict[str, Any]:
 
 
 def is_a_key(query: Query, attempt: Attempt) -> bool:
-    """`if (pending[state])`: an object of JavaScript has members that nobody gave it."""
+    """Looks up `pending[state]` in a JavaScript object, which has inherited properties."""
     return said(query) in {attempt.state, "constructor", "toString", "valueOf", "__proto__"}
 
 
 def is_fitted(query: Query, attempt: Attempt) -> bool:
-    """`[[ $expected == $state ]]`"""
+    """Compares with `[[ $expected == $state ]]` in a shell, where $state is a pattern."""
     return fnmatchcase(attempt.state, said(query) or "")
 
 
 def is_expressed(query: Query, attempt: Attempt) -> bool:
-    """`expected.matches(state)`"""
+    """Compares with `expected.matches(state)`, where state is a regular expression."""
     try:
         return re.fullmatch(said(query) or "", attempt.state) is not None
     except re.error:
@@ -83,7 +83,7 @@ def is_expressed(query: Query, attempt: Attempt) -> bool:
 
 
 def what_came_last() -> dict[str, Any]:
-    """The agent waits for its browser to return, and then takes the last redirect that has come by then."""
+    """Waits until the browser has ended, and then takes the last redirect that has come."""
     came: list[str] = []
     looked_at: list[Query] = []
 
@@ -107,55 +107,62 @@ def what_came_last() -> dict[str, Any]:
 
 
 DEFECTS = (
-    defect("later-state-may-be-missing (AGENT-05): A later run takes no state, too.", is_ours=missing_later),
     defect(
-        "any-state-after-a-refusal (AGENT-05): The restart after a refused code takes any state.",
+        "later-state-may-be-missing (AGENT-05): In later runs, the agent accepts a redirect without a state.",
+        is_ours=missing_later,
+    ),
+    defect(
+        "any-state-after-a-refusal (AGENT-05): After a refused code, the agent accepts any state.",
         **once_refused("is_ours", authorization.is_ours, lambda *_: True),
     ),
     defect(
-        "state-compared-once (AGENT-05): After a state that is not its own, none is as good as its own.",
-        **taken_from_the_shelf(),
+        "state-compared-once (AGENT-05): After a redirect with a wrong state, the agent accepts a redirect "
+        "without a state.",
+        **compared_once(),
     ),
     defect(
-        "state-of-an-answered-request (AGENT-05): A state that was answered in this run may be answered "
-        "again.",
+        "state-of-an-answered-request (AGENT-05): The agent accepts the state of an earlier authorization "
+        "of the same run.",
         **never_emptied(),
     ),
     defect(
-        "any-state-after-an-error (AGENT-05): After a redirect with an error, the next one may have any "
-        "state.",
+        "any-state-after-an-error (AGENT-05): After a redirect with an error, the agent accepts any state "
+        "in the next one.",
         **settled_by_an_error(lambda _: True),
     ),
     defect(
-        "no-state-after-an-error (AGENT-05): After a redirect with an error, the next one needs no state.",
+        "no-state-after-an-error (AGENT-05): After a redirect with an error, the agent accepts the next one "
+        "without a state.",
         **settled_by_an_error(lambda query: said(query) is None),
     ),
     defect(
-        "iss-in-place-of-the-state (AGENT-05): A redirect that names the right issuer needs no state.",
+        "iss-in-place-of-the-state (AGENT-05): The agent does not compare the state if the redirect names "
+        "the right issuer.",
         is_ours=lambda query, attempt: "iss" in query or authorization.is_ours(query, attempt),
     ),
     defect(
-        "state-without-its-spaces (AGENT-05): Spaces around the state are passed over.",
+        "state-without-its-spaces (AGENT-05): The agent ignores whitespace around the state.",
         is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
     ),
     defect(
-        "state-as-a-key (AGENT-05): The state is looked up as a member of an object, which has some of its "
-        "own.",
+        "state-as-a-key (AGENT-05): The agent looks up the state in a JavaScript object, and accepts "
+        "inherited names such as `constructor`.",
         is_ours=is_a_key,
     ),
     defect(
-        "state-as-a-pattern (AGENT-05): The state of the redirect is a pattern of a shell for its own.",
+        "state-as-a-pattern (AGENT-05): The agent compares its state with the redirect's as a shell "
+        "pattern, so that `*` matches.",
         is_ours=is_fitted,
     ),
     defect(
-        "state-as-an-expression (AGENT-05): The state of the redirect is a regular expression for its own, "
-        "and what does not fit is passed over.",
+        "state-as-an-expression (AGENT-05): The agent compares its state with the redirect's as a regular "
+        "expression, and ignores redirects that do not match.",
         is_ours=is_expressed,
         waits_for_ours=True,
     ),
     defect(
-        "last-redirect-when-the-browser-returns (AGENT-05): No state is compared: the last redirect counts "
-        "that has come when the browser returns.",
+        "last-redirect-when-the-browser-returns (AGENT-05): The agent does not compare the state: it takes "
+        "the last redirect that has come when the browser ends.",
         **what_came_last(),
     ),
 )

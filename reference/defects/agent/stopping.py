@@ -1,4 +1,4 @@
-"""Agents that do not know when to stop, or do not say that they did."""
+"""Agents that retry without limit, give up for good, or do not report a failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_REFUSED = 2
 
 
 def tried_again(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
-    """A token that is refused is tried again so often."""
+    """Sends a refused token again, up to `times` times."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
@@ -32,7 +32,7 @@ def tried_again(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answ
 
 
 def steps_up(fresh_tokens: int) -> dict[str, Any]:
-    """A service that says it wants more scopes is brought another token, so often."""
+    """Gets new tokens, up to this number, while the service answers insufficient_scope."""
     refused: list[int] = []
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
@@ -48,7 +48,7 @@ def steps_up(fresh_tokens: int) -> dict[str, Any]:
 
 
 def given_up(only_where_kept: bool) -> dict[str, Any]:
-    """A service on which it gave up is never asked again."""
+    """Never calls a service again after it has given up on it."""
     kept: list[bool] = []
 
     def bearer(tokens: Tokens | None) -> dict[str, str]:
@@ -67,36 +67,46 @@ def given_up(only_where_kept: bool) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "pending-hammered (AGENT-08): Without a code it authorizes again at once, without end.",
+        "pending-hammered (AGENT-08): While it gets no code, the agent authorizes again at once, without "
+        "limit.",
         authorizations_without_code=NO_END,
-        # By its own pace it has to come to ten in the time of a run, also on a busy machine.
+        # At this pace it reaches ten authorizations in the time of a run, also on a busy machine.
         after_browser_s=0.3,
     ),
     defect(
-        "authorizes-without-end (AGENT-15): A refused token is replaced without end.", fresh_tokens=NO_END
+        "authorizes-without-end (AGENT-15): The agent replaces refused tokens without limit.",
+        fresh_tokens=NO_END,
     ),
-    defect("gives-up-late (AGENT-15): Twelve fresh tokens are refused until it gives up.", fresh_tokens=12),
-    defect("failure-is-success (AGENT-15): The exit code of a failure is 0.", exit_code_of_failure=0),
     defect(
-        "refused-token-tried-without-end (AGENT-15 AGENT-09 AGENT-11): A refused token is tried without end.",
+        "gives-up-late (AGENT-15): The agent gives up only after the service has refused twelve fresh "
+        "tokens.",
+        fresh_tokens=12,
+    ),
+    defect(
+        "failure-is-success (AGENT-15): The agent exits with code 0 after a failure.", exit_code_of_failure=0
+    ),
+    defect(
+        "refused-token-tried-without-end (AGENT-15 AGENT-09 AGENT-11): The agent sends a refused token "
+        "again without limit.",
         operate=tried_again(NO_END),
     ),
     defect(
-        "refused-token-tried-twenty-five-times (AGENT-15): A refused token is tried twenty-five times.",
+        "refused-token-tried-twenty-five-times (AGENT-15): The agent sends a refused token 25 times.",
         operate=tried_again(24),
     ),
     defect(
-        "steps-up-without-end (AGENT-15): A service that says it wants more scopes is brought fresh tokens "
-        "without end.",
+        "steps-up-without-end (AGENT-15): The agent gets new tokens without limit while the service answers "
+        "insufficient_scope.",
         **steps_up(NO_END),
     ),
     defect(
-        "gives-up-for-good (ROBUST-02): A service that refused its fresh tokens once is not asked again.",
+        "gives-up-for-good (ROBUST-02): Once a service has refused its fresh tokens, the agent never calls "
+        "it again.",
         **given_up(only_where_kept=False),
     ),
     defect(
-        "gives-up-for-good-with-a-kept-token (ROBUST-02): The same, where the first token that was refused "
-        "was a kept one.",
+        "gives-up-for-good-with-a-kept-token (ROBUST-02): Once a service has refused a stored token and the "
+        "fresh ones after it, the agent never calls it again.",
         **given_up(only_where_kept=True),
     ),
 )

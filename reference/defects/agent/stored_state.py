@@ -1,4 +1,4 @@
-"""Agents that keep too little between runs, or what they had better not keep."""
+"""Agents that store too little between runs, or something that makes later runs fail."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def marker(name: str) -> Path:
 
 
 def whatever_came(answer: Answer) -> Client:
-    """What the registration brought is not looked at."""
+    """Stores what the registration returned without validation."""
     document = answer.document()
     return Client(client_id=str(document.get("client_id")), client_secret=str(document.get("client_secret")))
 
 
 def once_failed(run: Callable[[], int]) -> int:
-    """A lock is taken, and given back by whoever gets to the end."""
+    """Takes a lock, and releases it only after a successful run."""
     lock = marker("lock")
     if lock.exists():
         print("another run is under way")
@@ -40,7 +40,7 @@ def once_failed(run: Callable[[], int]) -> int:
 
 
 def until_its_end(run: Callable[[], int]) -> int:
-    """A lock is given back at the end, whatever came of the run; of a signal nobody has thought."""
+    """Releases the lock after success and errors, but not when a signal ends the process."""
     lock = marker("lock")
     if lock.exists():
         print("another run is under way")
@@ -53,7 +53,7 @@ def until_its_end(run: Callable[[], int]) -> int:
 
 
 def until_any_end_but_one(run: Callable[[], int]) -> int:
-    """A lock is given back at the end and after an error; an interruption is none."""
+    """Releases the lock after success and errors, but not after an interruption."""
     lock = marker("lock")
     if lock.exists():
         print("another run is under way")
@@ -69,7 +69,7 @@ def until_any_end_but_one(run: Callable[[], int]) -> int:
 
 
 def never_again(step: str, facts: Mapping[str, Any]) -> None:
-    """An agent that got no code once believes for ever that it will get none."""
+    """Never authorizes again after an authorization without a code."""
     refused = marker("refused")
     if step == "authorization":
         if refused.exists():
@@ -84,14 +84,14 @@ def expired(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) 
 
 
 def only_where_it_is_said_why(challenges: Sequence[str], service_url: str) -> str:
-    """A challenge that does not speak of the token is none to an agent that has one."""
+    """Fails at a challenge without `invalid_token` if a token is stored."""
     if marker("tokens.json").exists() and not any("invalid_token" in value for value in challenges):
         raise Failed("the service does not say that the token is invalid")
     return discovery.metadata_url(challenges, service_url)
 
 
 def one_session(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
-    """A 401 in the midst of a session is a broken session."""
+    """Fails at a 401 to a call with a token in an MCP session."""
     answer = mcp.call_tool(settings, ask, authorization)
     if authorization and answer.status == 401:
         raise Failed("the session is broken")
@@ -100,32 +100,44 @@ def one_session(settings: Settings, ask: Ask, authorization: Mapping[str, str]) 
 
 DEFECTS = (
     defect(
-        "registers-every-time (AGENT-11 AGENT-08): Every run that authorizes registers.",
+        "registers-every-time (AGENT-11 AGENT-08): The agent registers again in every run that authorizes.",
         keeps_client=False,
     ),
     defect(
-        "expired-token-is-the-end (AGENT-09 AGENT-11): A kept token that is refused is not replaced.",
+        "expired-token-is-the-end (AGENT-09 AGENT-11): The agent fails when a stored token is refused, "
+        "instead of replacing it.",
         renewed=expired,
     ),
     defect(
-        "expiry-by-another-word-is-the-end (AGENT-09 ROBUST-02): A kept token is replaced where the "
-        "challenge says invalid_token, and nowhere else.",
+        "expiry-by-another-word-is-the-end (AGENT-09 ROBUST-02): The agent replaces a refused token only if "
+        "the challenge says invalid_token.",
         metadata_url=only_where_it_is_said_why,
     ),
     defect(
-        "session-broken-by-expiry (AGENT-09 AGENT-11 AGENT-04 AGENT-15): A token that expires between two "
-        "calls is not replaced.",
+        "session-broken-by-expiry (AGENT-09 AGENT-11 AGENT-04 AGENT-15): The agent fails when its token is "
+        "refused in an MCP session, instead of replacing it.",
         operate=one_session,
     ),
-    defect("never-again-after-pending (AGENT-08): It never asks for a code again.", told=never_again),
-    defect("useless-client-kept (ROBUST-02): A registration that failed is kept.", registered=whatever_came),
     defect(
-        "lock-kept-by-a-signal (ROBUST-02): A run that is asked to end leaves its lock.",
+        "never-again-after-pending (AGENT-08): After one authorization without a code, the agent never "
+        "authorizes again.",
+        told=never_again,
+    ),
+    defect(
+        "useless-client-kept (ROBUST-02): The agent stores the client of a registration that failed.",
+        registered=whatever_came,
+    ),
+    defect(
+        "lock-kept-by-a-signal (ROBUST-02): A run that SIGTERM ends does not release its lock.",
         around=until_its_end,
     ),
     defect(
-        "lock-kept-by-an-interruption (ROBUST-02): A run that is interrupted leaves its lock.",
+        "lock-kept-by-an-interruption (ROBUST-02): A run that is interrupted by Ctrl-C does not release its "
+        "lock.",
         around=until_any_end_but_one,
     ),
-    defect("lock-left-behind (ROBUST-02 AGENT-08): A run that fails leaves its lock.", around=once_failed),
+    defect(
+        "lock-left-behind (ROBUST-02 AGENT-08): A run that fails does not release its lock.",
+        around=once_failed,
+    ),
 )

@@ -1,4 +1,4 @@
-"""Agents that bring the access token to another origin than the service's."""
+"""Agents that send the access token to another origin than the service's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LASTING = 308
 
 
 def following_where(may_follow: Callable[[Outgoing, Answer, str], bool]) -> dict[str, Any]:
-    """A redirect of a call with a token is followed with all that was sent, where this says so."""
+    """Follows a redirect of a call with a token, with everything that was sent, if `may_follow` allows."""
 
     def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
         url = redirected(asked, answer)
@@ -38,33 +38,33 @@ def following_where(may_follow: Callable[[Outgoing, Answer, str], bool]) -> dict
 
 
 def without_user_info(url: str) -> str:
-    """Where a client connects to."""
+    """The URL that a client connects to."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def on_one_host(asked: Outgoing, _answer: Answer, url: str) -> bool:
-    """The host is compared, and the port is not."""
+    """Compares the host, but not the port."""
     return urlsplit(url).hostname == urlsplit(asked.url).hostname
 
 
 def begins_alike(_asked: Outgoing, _answer: Answer, url: str) -> bool:
-    """The address is compared as text, and only its beginning."""
+    """Compares only the beginning of the URL, as text."""
     return url.startswith(os.environ["GATEPROOF_SERVICE_URL"].rstrip("/"))
 
 
 def is_a_path(_asked: Outgoing, answer: Answer, _url: str) -> bool:
-    """What begins with a slash is taken for a path of the same host."""
+    """Regards a Location that begins with a slash as a path on the same host."""
     return answer.headers_named("location")[0].startswith("/")
 
 
 def after_the_first_hop(asked: Outgoing, _answer: Answer, url: str) -> bool:
-    """The origin is compared at the first redirect alone."""
+    """Compares the origin only at the first redirect."""
     return not asked.url.endswith("/orders") or urlsplit(url)[:2] == urlsplit(asked.url)[:2]
 
 
 def once_kept(_asked: Outgoing, _answer: Answer, _url: str) -> bool:
-    """Where an install has a token, the service may send it anywhere."""
+    """Follows every redirect if the install has a token."""
     return been_authorized.get("before", False)
 
 
@@ -83,7 +83,7 @@ def kept_token() -> str | None:
 
 
 def asked_with_the_token(server: str) -> str:
-    """A client that adds its token to every request asks the gateway for its document with it, too."""
+    """Sends the token with the discovery request, like a client that adds it to every request."""
     url, token = discovery.discovery_url(server), kept_token()
     if token is not None:
         trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
@@ -100,13 +100,13 @@ def exchanged_with_the_token(facts: ExchangeFacts) -> Outgoing:
 
 
 def with_a_hint(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
-    """The token that was kept is taken for the ID token that tells the gateway who the user is."""
+    """Sends the stored access token as if it were the ID token that identifies the user."""
     whole, token = authorization.authorization_parameters(settings, client, attempt), kept_token()
     return whole | ({"id_token_hint": token} if token is not None else {})
 
 
 def introspected(unhelpful: int) -> dict[str, Any]:
-    """Where the service is of no help, the gateway is asked what is wrong with the token."""
+    """Sends the token to the gateway for introspection when the service answers with this status."""
     endpoint: list[str] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -123,62 +123,65 @@ def introspected(unhelpful: int) -> dict[str, Any]:
 
 
 def page_about_the_install() -> str:
-    """Who comes back from the sign-in is shown what the install has kept."""
+    """Shows the stored tokens on the callback page."""
     kept = marker("tokens.json")
     return f"signed in; so far there was {kept.read_text() if kept.exists() else 'nothing'}"
 
 
 DEFECTS = (
     defect(
-        "token-on-the-page (AGENT-18): The page that ends a later sign-in shows the access token before it.",
+        "token-on-the-page (AGENT-18): The callback page of a later sign-in shows the previous access token.",
         page=page_about_the_install,
     ),
     defect(
-        "token-to-another-port (AGENT-18): A redirect to another port of the service's host is followed with "
-        "the token.",
+        "token-to-another-port (AGENT-18): The agent follows a redirect to another port of the service's "
+        "host with the token.",
         **following_where(on_one_host),
     ),
     defect(
-        "token-where-the-address-begins-alike (AGENT-18): A redirect is followed with the token where the "
-        "address begins as the service's does.",
+        "token-where-the-address-begins-alike (AGENT-18): The agent follows a redirect with the token if "
+        "the URL begins with the text of the service's URL.",
         **following_where(begins_alike),
     ),
     defect(
-        "token-where-the-redirect-has-no-scheme (AGENT-18): A redirect that begins with a slash is followed "
-        "with the token.",
+        "token-where-the-redirect-has-no-scheme (AGENT-18): The agent follows a redirect with the token if "
+        "Location begins with a slash, even if it names another host.",
         **following_where(is_a_path),
     ),
     defect(
-        "token-at-the-second-redirect (AGENT-18): The origin is compared at the first redirect, and not at "
-        "the next.",
+        "token-at-the-second-redirect (AGENT-18): The agent compares the origin at the first redirect only, "
+        "and follows the next one with the token.",
         **following_where(after_the_first_hop),
     ),
     defect(
-        "token-by-308-alone (AGENT-18): A 308 is followed with the token, and no other redirect.",
+        "token-by-308-alone (AGENT-18): The agent follows 308 redirects, and no others, to any host with "
+        "the token.",
         **following_where(lambda _asked, answer, _url: answer.status == _LASTING),
     ),
     defect(
-        "kept-token-redirected (AGENT-18): A redirect is followed with the token once an install has one.",
+        "kept-token-redirected (AGENT-18): Once an install has a token, the agent follows redirects to any "
+        "host with the token.",
         around=noting_what_is_kept,
         **following_where(once_kept),
     ),
     defect(
-        "discovery-with-the-kept-token (AGENT-18 AGENT-13): A kept token goes along when the gateway's "
-        "document is asked for.",
+        "discovery-with-the-kept-token (AGENT-18 AGENT-13): The agent sends a stored token when it requests "
+        "the gateway's discovery document.",
         discovery_url=asked_with_the_token,
     ),
     defect(
-        "exchange-with-the-kept-token (AGENT-18 AGENT-13): A kept token goes along with the exchange.",
+        "exchange-with-the-kept-token (AGENT-18 AGENT-13): The agent sends a stored access token with the "
+        "exchange.",
         token_request=exchanged_with_the_token,
     ),
     defect(
-        "kept-token-as-a-hint (AGENT-18): A kept access token stands as id_token_hint in the address that "
-        "the browser opens.",
+        "kept-token-as-a-hint (AGENT-18): The authorization URL contains a stored access token as "
+        "id_token_hint.",
         authorization_parameters=with_a_hint,
     ),
     defect(
-        "token-introspected-where-it-is-forbidden (AGENT-18): Where the service forbids the call, the "
-        "gateway is shown the token.",
+        "token-introspected-where-it-is-forbidden (AGENT-18): When the service answers 403, the agent sends "
+        "the token to the gateway for introspection.",
         **introspected(403),
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents whose random values are random once for an install, and then are counted on."""
+"""Agents whose values are random once for an install, and then only counted up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ODD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 
 
 def kept(name: str, octets: int) -> str:
-    """Drawn once for an install, and the same from then on."""
+    """A random value that is generated once for an install and stored."""
     file = marker(name)
     if not file.exists():
         file.write_text(secrets.token_hex(octets))
@@ -24,7 +24,7 @@ def kept(name: str, octets: int) -> str:
 
 
 def counted() -> int:
-    """How often an install has asked."""
+    """Counts the calls in the life of an install."""
     file = marker("count")
     number = int(file.read_text()) + 1 if file.exists() else 1
     file.write_text(str(number))
@@ -48,18 +48,18 @@ def with_a_scrambled_count(octets: Octets) -> Attempt:
 
 DEFECTS = (
     defect(
-        "state-of-the-install-and-the-clock (AGENT-04): The state is an identifier of the install and the "
-        "time.",
+        "state-of-the-install-and-the-clock (AGENT-04): The state is a constant of the install, followed by "
+        "the time.",
         fresh_attempt=with_the_time,
     ),
     defect(
-        "verifier-of-a-kept-secret-and-a-count (AGENT-04): The verifier is a secret of the install and a "
-        "number that goes up.",
+        "verifier-of-a-kept-secret-and-a-count (AGENT-04): The verifier is a secret that is constant in the "
+        "install, followed by a counter.",
         fresh_attempt=with_the_count,
     ),
     defect(
-        "state-of-a-scrambled-count (AGENT-04): The state is a multiple of a large odd number, written in "
-        "hexadecimal and then in base64url.",
+        "state-of-a-scrambled-count (AGENT-04): The state is a counter times a large odd number plus a "
+        "constant, in hexadecimal and then in base64url.",
         fresh_attempt=with_a_scrambled_count,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that are right until something comes in between: a failed try, a rotation, another user."""
+"""Gateways that are correct until another event: a failed exchange, a key rotation, another user."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gateproof.reference.gateway.records import AuthorizationRequest, Code, Pers
 from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import JsonObject
 
-# Who is known of in the request at hand.
+# The user of the current request.
 _USER: ContextVar[Person | None] = ContextVar("user", default=None)
 
 
 def put_back_after_a_failure() -> dict[str, Any]:
-    """A code that a try has failed with is put back as if nobody had ever used it."""
+    """A failed exchange makes a used code usable again."""
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
         before = codes.get(key)
@@ -39,7 +39,7 @@ def put_back_after_a_failure() -> dict[str, Any]:
 
 
 class Rotations:
-    """How often the core was given another signing key."""
+    """Counts the signing keys of the core."""
 
     def __init__(self) -> None:
         self.keys = 0
@@ -54,7 +54,7 @@ class Rotations:
 
 
 def used_codes_forgotten() -> dict[str, Any]:
-    """What was used is known to the key that signed at the time."""
+    """Which codes were used is recorded for the current core key only."""
     rotations, used = Rotations(), set[tuple[str, int]]()
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
@@ -92,7 +92,7 @@ def id_tokens_by_a_key_that_is_not_shown() -> dict[str, Any]:
 
 
 def pending_for_the_first_user() -> dict[str, Any]:
-    """Whether an agent is Pending depends on the user as well: on who was there when it was decided."""
+    """A Pending agent is held only for the first user who signed in for one."""
     first: list[str] = []
 
     def remembered(person: Person | None, now: float) -> Person | None:
@@ -124,8 +124,8 @@ def pending_for_the_first_user() -> dict[str, Any]:
     }
 
 
-def whoever_the_browser_knew_first() -> dict[str, Any]:
-    """Everybody signs in each time, and whom the browser was known for is not asked who that is now."""
+def first_user_of_the_browser() -> dict[str, Any]:
+    """Every sign-in goes to the merchant, but a user known from the browser's cookie replaces its result."""
     known: dict[str, Person] = {}
 
     def remembered(person: Person | None, _now: float) -> None:
@@ -155,23 +155,23 @@ def whoever_the_browser_knew_first() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "used-codes-put-back-by-a-failure (CODE-02 CODE-10 CODE-12 CODE-14 ROBUST-04): A try with a wrong "
-        "verifier puts a code back, also one that was used.",
+        "used-codes-put-back-by-a-failure (CODE-02 CODE-10 CODE-12 CODE-14 ROBUST-04): An exchange with a "
+        "wrong verifier makes a used code usable again.",
         **put_back_after_a_failure(),
     ),
     defect(
-        "used-codes-forgotten-at-a-rotation (CODE-02 CODE-12 ROBUST-04): When the core has another signing "
-        "key, codes that were used can be used once more.",
+        "used-codes-forgotten-at-a-rotation (CODE-02 CODE-12 ROBUST-04): After a rotation of the core key, a "
+        "used code can be used once more.",
         **used_codes_forgotten(),
     ),
     defect(
-        "new-core-key-among-the-resources (KEYS-02): After a rotation, the new core key stands in the "
-        "Resources' key sets as well.",
+        "new-core-key-among-the-resources (KEYS-02): After a rotation, the key sets of the Resources contain "
+        "the new core key too.",
         **resource_keys_with_the_newest(),
     ),
     defect(
-        "id-token-for-the-resource-after-a-rotation (CLAIM-10): After a rotation, the ID token's audience "
-        "holds the Resource indicator.",
+        "id-token-for-the-resource-after-a-rotation (CLAIM-10): After a rotation, the audience of ID tokens "
+        "contains the Resource indicator.",
         **id_tokens_for_the_resource(),
     ),
     defect(
@@ -180,13 +180,13 @@ DEFECTS = (
         **id_tokens_by_a_key_that_is_not_shown(),
     ),
     defect(
-        "pending-for-the-first-user-alone (AUTHZ-07 ROBUST-04): The user who met the first Pending agent "
-        "gets no code for one, and all others do.",
+        "pending-for-the-first-user-alone (AUTHZ-07 ROBUST-04): A Pending agent is held only for the first "
+        "user who signed in for one; other users get a code.",
         **pending_for_the_first_user(),
     ),
     defect(
-        "browser-keeps-its-first-user (REDEEM-12 CLAIM-03 AUTHZ-17 AUTHZ-20 VAULT-09 ROBUST-04): Whoever "
-        "signs in in a browser becomes the user who did so first.",
-        **whoever_the_browser_knew_first(),
+        "browser-keeps-its-first-user (REDEEM-12 CLAIM-03 AUTHZ-17 AUTHZ-20 VAULT-09 ROBUST-04): A sign-in "
+        "in a browser in which another user signed in before counts as a sign-in of that first user.",
+        **first_user_of_the_browser(),
     ),
 )

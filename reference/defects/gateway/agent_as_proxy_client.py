@@ -1,4 +1,4 @@
-"""Gateways that take an agent for a Proxy client."""
+"""Gateways that accept an agent as a Proxy client."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gateproof.reference.outcomes import Refusal
 BASIC = "client_secret_basic"
 
 
-def of_basic_agents_too(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
-    """One table of clients, of which those for Basic are said to be backends."""
+def basic_agents_too(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
+    """Agents and Proxy clients share one table; an agent registered for Basic is taken as a backend."""
     agent, project_id = store.agents.get(credentials.client_id), next(iter(store.projects), None)
     if agent is None or agent.auth_method != BASIC or project_id is None:
         return proxy.proxy_client_named(store, credentials)
@@ -34,10 +34,10 @@ def no_code_for_basic_agents(facts: AgentFacts) -> Refusal | None:
 
 DEFECTS = (
     defect(
-        "basic-agents-get-proxy-tokens (REG-08): An agent that registers for client_secret_basic gets no "
-        "tokens for codes, and Proxy tokens.",
+        "basic-agents-get-proxy-tokens (REG-08): An agent that registers client_secret_basic gets Proxy "
+        "tokens, and no tokens for codes.",
         registration_checks=without(REGISTRATION_CHECKS, auth_method_is_supported, grants_are_supported),
         agent_checks=(*AGENT_CHECKS, no_code_for_basic_agents),
-        proxy_client_named=of_basic_agents_too,
+        proxy_client_named=basic_agents_too,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that give tokens to whom they do not know, or take credentials from where they must not stand."""
+"""Gateways that issue tokens to unauthenticated agents, or read credentials from the URL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def secret_stored_as(change: Callable[[str], str]) -> dict[str, Any]:
 
 
 def anybodys_secret() -> dict[str, Any]:
-    """A secret is right when it is somebody's."""
+    """Accepts the secret of any registered agent."""
     known: set[str] = set()
 
     def new_agent(facts: registration.RegistrationFacts, ids: Ids, now: float) -> registration.NewAgent:
@@ -72,7 +72,7 @@ def secret_if_there_is_one(facts: TokenRequestFacts) -> AgentCredentials | Refus
 
 
 def client_by_its_code() -> dict[str, Any]:
-    """Whoever does not say who it is, is whoever the code was given to."""
+    """A request without client_id is treated as from the agent that the code was issued to."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -97,7 +97,7 @@ def right_or_missing(facts: AgentFacts) -> Refusal | None:
 
 
 def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
-    """Credentials in a Basic header are fine, if need be with the client ID in the form."""
+    """Accepts credentials in a Basic header; with `with_id` only if the form has a client_id."""
 
     def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
         scheme, _, encoded = (facts.authorization or "").partition(" ")
@@ -113,7 +113,7 @@ def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCr
 
 
 def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
-    """Credentials in the form are overlooked."""
+    """Ignores credentials in the form."""
     if facts.authorization is None:
         return Refusal(
             status=401,
@@ -124,8 +124,8 @@ def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     return basic_too()(facts)
 
 
-def vouched_for_by_a_proxy_client() -> dict[str, Any]:
-    """Whoever shows the credentials of any client may exchange for the agent that the form names."""
+def exchanged_by_a_proxy_client() -> dict[str, Any]:
+    """With the credentials of any Proxy client, a request can act for the agent that the form names."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -147,7 +147,7 @@ def vouched_for_by_a_proxy_client() -> dict[str, Any]:
     }
 
 
-def nameless(refusal: Refusal | None) -> Refusal | None:
+def without_error(refusal: Refusal | None) -> Refusal | None:
     return replace(refusal, error="") if refusal else None
 
 
@@ -157,8 +157,8 @@ def of_an_agent_with_the_same_address(facts: CodeFacts) -> Refusal | None:
     return honest.code_is_the_agents_own(facts)
 
 
-def on_to_the_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Who comes by GET is to sign in first, and is then to come back with all that they brought."""
+def redirected_to_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Redirects a GET to a sign-in page, with the whole query in the address to return to."""
     if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
         return answered
     back = quote(f"{asked.path}?{asked.query}", safe="")
@@ -167,81 +167,92 @@ def on_to_the_sign_in(asked: Asked, answered: Answered, gateway: Gateway) -> Ans
 
 CLIENTS = (
     defect(
-        "agent-secret-not-checked (CODE-07): Any secret will do for an agent that is known.",
+        "agent-secret-not-checked (CODE-07): The gateway accepts any secret for a known agent.",
         agent_checks=without(AGENT_CHECKS, honest.agent_secret_is_right),
     ),
     defect(
-        "agent-secret-optional (CODE-07 CODE-09 CODE-08): A secret has to be right only when one is sent.",
+        "agent-secret-optional (CODE-07 CODE-09 CODE-08): The gateway checks a secret only if the request "
+        "has one.",
         agent_credentials=secret_if_there_is_one,
         agent_checks=instead(AGENT_CHECKS, honest.agent_secret_is_right, right_or_missing),
     ),
     defect(
-        "client-by-its-code (CODE-07 CODE-09): An exchange that names no client is taken for one of the "
-        "agent that the code was given to.",
+        "client-by-its-code (CODE-07 CODE-09): The gateway treats an exchange without client_id as from the "
+        "agent that the code was issued to, and requires no secret.",
         **client_by_its_code(),
     ),
     defect(
-        "agent-secret-by-its-beginning (CODE-07): Only the first sixteen characters of a secret count.",
+        "agent-secret-by-its-beginning (CODE-07): The gateway compares only the first sixteen characters of "
+        "a secret.",
         **secret_stored_as(lambda given: given[:16]),
     ),
     defect(
-        "agent-secret-in-any-case (CODE-07): The case of a secret does not count.",
+        "agent-secret-in-any-case (CODE-07): The gateway compares secrets case-insensitively.",
         **secret_stored_as(str.casefold),
     ),
-    defect("secret-of-any-agent (CODE-07): The secret of any agent will do.", **anybodys_secret()),
     defect(
-        "code-of-any-agent (CODE-08): A code gives tokens to whichever agent brings it.",
+        "secret-of-any-agent (CODE-07): The gateway accepts the secret of any other agent.",
+        **anybodys_secret(),
+    ),
+    defect(
+        "code-of-any-agent (CODE-08): An agent can exchange a code that was issued to another agent.",
         code_checks=without(CODE_CHECKS, honest.code_is_the_agents_own),
     ),
     defect(
-        "code-of-agents-with-one-address (CODE-08): A code gives tokens to every agent with that redirect "
-        "URI.",
+        "code-of-agents-with-one-address (CODE-08): An agent can exchange the code of another agent if it "
+        "registered the same redirect URI.",
         code_checks=instead(CODE_CHECKS, honest.code_is_the_agents_own, of_an_agent_with_the_same_address),
     ),
     defect(
-        "proxy-client-vouches-for-an-agent (CODE-08): A Proxy client may exchange the code of the agent "
-        "that its form names.",
-        **vouched_for_by_a_proxy_client(),
+        "proxy-client-vouches-for-an-agent (CODE-08): With the credentials of a Proxy client, a request can "
+        "exchange the code of the agent that its form names.",
+        **exchanged_by_a_proxy_client(),
     ),
     defect(
-        "wrong-agent-gets-no-error (CODE-11): The refusal of a wrong secret names no error.",
-        agent_checks=(lambda facts: nameless(first_refusal(AGENT_CHECKS, facts)),),
+        "wrong-agent-gets-no-error (CODE-11): The refusal of a wrong client ID or secret has no error code.",
+        agent_checks=(lambda facts: without_error(first_refusal(AGENT_CHECKS, facts)),),
     ),
     defect(
-        "agents-by-basic-alone (REG-07 CODE-01): Agents get tokens with HTTP Basic, and with the form never.",
+        "agents-by-basic-alone (REG-07 CODE-01): Agents get tokens only with HTTP Basic; credentials in the "
+        "form are refused.",
         agent_credentials=basic_alone,
     ),
-    defect("basic-for-agents (CODE-09): Agents may use HTTP Basic.", agent_credentials=basic_too()),
     defect(
-        "basic-for-agents-that-name-themselves (CODE-09): Agents may use HTTP Basic when the form names "
-        "them.",
+        "basic-for-agents (CODE-09): The gateway accepts HTTP Basic from agents.",
+        agent_credentials=basic_too(),
+    ),
+    defect(
+        "basic-for-agents-that-name-themselves (CODE-09): The gateway accepts HTTP Basic from agents if the "
+        "form has a client_id.",
         agent_credentials=basic_too(with_id=True),
     ),
 )
 
 PLACES = (
     defect(
-        "tokens-by-get (CODE-15): The token endpoint answers a GET as it does a POST.",
+        "tokens-by-get (CODE-15): The token endpoint accepts a GET with the fields in the query.",
         token_methods=("GET", "POST"),
         token_fields=lambda form, query: form or query,
         token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
     ),
     defect(
-        "get-sent-on-with-its-secret (CODE-15): A GET at the token endpoint is sent to a sign-in page, with "
-        "all that it brought in the address.",
-        around=meddling(on_to_the_sign_in),
+        "get-sent-on-with-its-secret (CODE-15): The token endpoint redirects a GET to a sign-in page, with "
+        "the whole query, including the secret, in the address.",
+        around=meddling(redirected_to_sign_in),
     ),
     defect(
-        "credentials-from-the-url (CODE-15): Credentials may stand in the URL.",
+        "credentials-from-the-url (CODE-15): The token endpoint accepts credentials in the query.",
         token_fields=lambda form, query: (*form, *query),
         token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.nothing_is_in_the_url),
     ),
     defect(
-        "first-of-doubled-fields (CODE-15): Of a doubled field the first one counts.",
+        "first-of-doubled-fields (CODE-15): If a form field occurs twice, the token endpoint uses the first "
+        "value.",
         token_request_checks=without(TOKEN_REQUEST_CHECKS, honest.no_field_is_doubled),
     ),
     defect(
-        "last-of-doubled-fields (CODE-15): Of a doubled field the last one counts.",
+        "last-of-doubled-fields (CODE-15): If a form field occurs twice, the token endpoint uses the last "
+        "value.",
         token_fields=lambda form, _query: tuple(dict(form).items()),
     ),
 )

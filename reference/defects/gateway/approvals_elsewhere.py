@@ -1,4 +1,4 @@
-"""Gateways that let an agent into a Project because it was let into another one."""
+"""Gateways that approve an agent in a Project because it was approved in another one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.records import Project, Standing
 
 
-def let_in(counts: Callable[[Standing | None, Project], bool]) -> dict[str, Any]:
-    """An agent that is new to a Project is let in there if some approval of before counts."""
+def approved_by_another_project(counts: Callable[[Standing | None, Project], bool]) -> dict[str, Any]:
+    """An agent that is new to a Project is approved if an approval in another Project `counts`."""
     asked: list[str] = []
     trusted: set[str] = set()
 
@@ -34,12 +34,16 @@ def let_in(counts: Callable[[Standing | None, Project], bool]) -> dict[str, Any]
 DEFECTS = (
     defect(
         "operators-approval-counts-where-the-agent-is-new (AUTHZ-30 ROBUST-04): An agent that an operator "
-        "approved is let into every Project that has not met it yet.",
-        **let_in(lambda recorded, project: recorded == "approved" and project.agent_policy == "hold"),
+        "approved in one Project is approved in every Project where it is new.",
+        **approved_by_another_project(
+            lambda recorded, project: recorded == "approved" and project.agent_policy == "hold"
+        ),
     ),
     defect(
-        "policys-approval-counts-where-the-agent-is-new (AUTHZ-30 ROBUST-04): An agent that one Project let "
-        "in by its policy is let into every Project that has not met it yet.",
-        **let_in(lambda recorded, project: recorded is None and project.agent_policy == "approve"),
+        "policys-approval-counts-where-the-agent-is-new (AUTHZ-30 ROBUST-04): An agent that the agent policy "
+        "of one Project approved is approved in every Project where it is new.",
+        **approved_by_another_project(
+            lambda recorded, project: recorded is None and project.agent_policy == "approve"
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that take an agent at its word when it registers a way to authenticate without a secret."""
+"""Gateways that require no secret from an agent because of the authentication method that it registered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_or_without_a_secret(facts: TokenRequestFacts) -> AgentCredentials | Ref
 
 
 def public(is_public: Callable[[AgentFacts], bool]) -> dict[str, Any]:
-    """The secret of such an agent is not asked for."""
+    """Requires no secret from an agent for which `is_public` is true."""
 
     def check(facts: AgentFacts) -> Refusal | None:
         open_to_all = facts.agent is not None and is_public(facts)
@@ -57,7 +57,7 @@ def none_unless_named(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgen
 
 DEFECTS = (
     defect(
-        "public-agents-accepted (REG-15): An agent that registers the method none needs no secret.",
+        "public-agents-accepted (REG-15): An agent that registers the method `none` needs no secret.",
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),
     ),
     defect(
@@ -66,18 +66,19 @@ DEFECTS = (
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method != "client_secret_post"),
     ),
     defect(
-        "public-unless-a-method-is-named (REG-15): An agent that names no method needs no secret.",
+        "public-unless-a-method-is-named (REG-15): An agent that registers without "
+        "token_endpoint_auth_method needs no secret.",
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),
         new_agent=none_unless_named,
     ),
     defect(
         "keys-of-agents-left-to-others (REG-15): An agent that registers a method with a key or a "
-        "certificate needs neither that nor a secret.",
+        "certificate authenticates without these and without a secret.",
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method in WITH_A_KEY),
     ),
     defect(
-        "public-agents-name-themselves (REG-15): The client_id is secret enough for an agent with the "
-        "method none.",
+        "public-agents-name-themselves (REG-15): The gateway accepts the client_id as the secret of an agent "
+        "that registers the method `none`.",
         **public(
             lambda facts: (
                 facts.agent is not None

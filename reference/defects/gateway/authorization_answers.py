@@ -1,4 +1,4 @@
-"""Gateways that send the browser back wrongly, or turn away whom they should not."""
+"""Gateways whose redirect back to the agent is wrong, or that hold agents which are approved."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy.authorization import code_redirect
 from gateproof.reference.gateway.records import AuthorizationRequest, Project, Standing
 
-# What a program escapes that takes the state for a whole address.
+# Characters that are not escaped in a complete URL.
 RESERVED = ";,/?:@&=+$#!*'()"
 
 
 def sent_back(
     change: Callable[[AuthorizationRequest], AuthorizationRequest],
 ) -> Callable[[AuthorizationRequest, str, str], str]:
-    """The honest redirect for a request that was changed on the way."""
+    """The correct redirect for a changed request."""
     return lambda request, code, issuer: code_redirect(change(request), code, issuer)
 
 
@@ -31,19 +31,20 @@ def state_unescaped(request: AuthorizationRequest, code: str, issuer: str) -> st
     return f"{uri}?state={quote(request.state, safe=RESERVED)}&{query.replace('&state=', '', 1)}"
 
 
-def second_time_lucky(recorded: Standing | None, _project: Project) -> Standing:
-    """An agent that is met for the first time is approved too late for that time."""
+def approved_at_the_second_request(recorded: Standing | None, _project: Project) -> Standing:
+    """The approval of a new agent takes effect only at its second request."""
     return "pending" if recorded is None else "approved"
 
 
 DEFECTS = (
     defect(
-        "code-in-the-fragment (AUTHZ-01 AUTHZ-02 AUTHZ-09): The code is put behind a # instead of a ?.",
+        "code-in-the-fragment (AUTHZ-01 AUTHZ-02 AUTHZ-09): The redirect has the code in the fragment "
+        "instead of the query.",
         code_redirect=lambda request, code, issuer: code_redirect(request, code, issuer).replace("?", "#", 1),
     ),
     defect(
-        "redirect-without-the-uris-own-query (AUTHZ-01): The redirect drops the query that the registered "
-        "URI has of its own.",
+        "redirect-without-the-uris-own-query (AUTHZ-01): The redirect drops the query of the registered "
+        "redirect URI.",
         code_redirect=sent_back(
             lambda request: replace(request, redirect_uri=request.redirect_uri.partition("?")[0])
         ),
@@ -56,24 +57,25 @@ DEFECTS = (
         ),
     ),
     defect(
-        "state-unquoted-twice (AUTHZ-02): state is percent-decoded once too often.",
+        "state-unquoted-twice (AUTHZ-02): The gateway percent-decodes state twice.",
         code_redirect=with_state(unquote_plus),
     ),
     defect(
-        "state-unescaped (AUTHZ-02): state is put in front of the code as it came, reserved characters and "
-        "all.",
+        "state-unescaped (AUTHZ-02): The redirect has state before the code, with reserved characters such "
+        "as & and # not escaped.",
         code_redirect=state_unescaped,
     ),
     defect(
-        "state-cut-off (AUTHZ-02): state is cut off at 255 characters.",
+        "state-cut-off (AUTHZ-02): The gateway truncates state to 255 characters.",
         code_redirect=with_state(lambda s: s[:255]),
     ),
     defect(
-        "state-html-escaped (AUTHZ-02): state is escaped as if for HTML.",
+        "state-html-escaped (AUTHZ-02): The gateway HTML-escapes state in the redirect.",
         code_redirect=with_state(html.escape),
     ),
     defect(
-        "state-stripped-of-zeros (AUTHZ-02): A state of digits is taken for a number.",
+        "state-stripped-of-zeros (AUTHZ-02): The gateway converts a state of digits to a number, which loses "
+        "leading zeros.",
         code_redirect=with_state(lambda state: str(int(state)) if state.isdecimal() else state),
     ),
     defect(
@@ -81,8 +83,8 @@ DEFECTS = (
         agent_standing=lambda recorded, _project: recorded or "pending",
     ),
     defect(
-        "approved-from-the-second-time-on (AUTHZ-09 AUTHZ-01 AUTHZ-02 AUTHZ-07): An agent is approved after "
-        "its first authorization, not before.",
-        agent_standing=second_time_lucky,
+        "approved-from-the-second-time-on (AUTHZ-09 AUTHZ-01 AUTHZ-02 AUTHZ-07): An agent is Pending at its "
+        "first authorization and approved from the second on, in every Project.",
+        agent_standing=approved_at_the_second_request,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that believe what the merchant said of a user for another sign-in."""
+"""Gateways that do not validate the merchant's ID token or userinfo completely."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from gateproof.reference.outcomes import JsonObject
 Named = Callable[[IdTokenFacts], Person | None]
 
 
-def _lacking(check: IdTokenCheck) -> Named:
+def _without_check(check: IdTokenCheck) -> Named:
     checks = without(ID_TOKEN_CHECKS, check)
     return lambda facts: sign_in.person_named(facts, checks)
 
 
-def _with(honest: IdTokenCheck, wrong: IdTokenCheck) -> Named:
+def _with_check(honest: IdTokenCheck, wrong: IdTokenCheck) -> Named:
     checks = instead(ID_TOKEN_CHECKS, honest, wrong)
     return lambda facts: sign_in.person_named(facts, checks)
 
 
 def same_host(facts: IdTokenFacts) -> bool:
-    """Issuers with paths of their own can share a host."""
+    """Compares hosts only; issuers with different paths can share a host."""
     return urlsplit(str(facts.claims.get("iss"))).netloc == urlsplit(facts.merchant.issuer).netloc
 
 
-def some_of_its_text(facts: IdTokenFacts) -> bool:
-    """Finds the client ID in a longer text as well as in a list."""
+def client_id_in_aud(facts: IdTokenFacts) -> bool:
+    """Finds the client ID as a substring of a text as well as in a list."""
     return facts.merchant.client_id in facts.claims.get("aud", "")
 
 
@@ -52,13 +52,13 @@ def expired_yesterday_at_most(facts: IdTokenFacts) -> bool:
     return sign_in.is_current(replace(facts, now=facts.now - 86_400))
 
 
-def last_word(person: Person | None, told: JsonObject, now: float) -> Person | None:
-    """Userinfo replaces the user of a valid ID token."""
+def replaced_by_userinfo(person: Person | None, told: JsonObject, now: float) -> Person | None:
+    """Replaces the user of a valid ID token by that of userinfo."""
     return person and (sign_in.person_of(told, now) or person)
 
 
 def with_its_contact_data(person: Person | None, told: JsonObject, _now: float) -> Person | None:
-    """Takes name and address from userinfo, and compares no sub."""
+    """Uses name and email of userinfo without comparing sub."""
     if person is None:
         return None
     name, email = told.get("preferred_username"), told.get("email")
@@ -67,48 +67,52 @@ def with_its_contact_data(person: Person | None, told: JsonObject, _now: float) 
 
 DEFECTS = (
     defect(
-        "id-token-of-any-issuer (AUTHZ-28): The iss of the merchant's ID token is not looked at.",
-        person_named=_lacking(sign_in.is_from_the_merchant),
+        "id-token-of-any-issuer (AUTHZ-28): The gateway does not check the iss of the merchant's ID token.",
+        person_named=_without_check(sign_in.is_from_the_merchant),
     ),
     defect(
-        "id-token-issuer-by-host (AUTHZ-28): Only the host of iss is compared.",
-        person_named=_with(sign_in.is_from_the_merchant, same_host),
+        "id-token-issuer-by-host (AUTHZ-28): The gateway compares only the host of the iss of the merchant's "
+        "ID token.",
+        person_named=_with_check(sign_in.is_from_the_merchant, same_host),
     ),
     defect(
-        "id-token-of-any-audience (AUTHZ-28): The aud of the merchant's ID token is not looked at.",
-        person_named=_lacking(sign_in.is_for_the_gateway),
+        "id-token-of-any-audience (AUTHZ-28): The gateway does not check the aud of the merchant's ID token.",
+        person_named=_without_check(sign_in.is_for_the_gateway),
     ),
     defect(
-        "id-token-audience-as-part (AUTHZ-28): An aud that contains the client ID is taken for it.",
-        person_named=_with(sign_in.is_for_the_gateway, some_of_its_text),
+        "id-token-audience-as-part (AUTHZ-28): The gateway accepts an aud that contains the client ID as a "
+        "substring.",
+        person_named=_with_check(sign_in.is_for_the_gateway, client_id_in_aud),
     ),
     defect(
-        "id-token-audience-list-unread (AUTHZ-28): An aud that is a list is taken unread.",
-        person_named=_with(sign_in.is_for_the_gateway, audience_that_is_a_list),
+        "id-token-audience-list-unread (AUTHZ-28): The gateway accepts any aud that is a list, without "
+        "reading its members.",
+        person_named=_with_check(sign_in.is_for_the_gateway, audience_that_is_a_list),
     ),
     defect(
-        "id-token-with-any-nonce (AUTHZ-28): The nonce of the merchant's ID token is not compared.",
-        person_named=_with(sign_in.is_for_this_sign_in, nonce_that_is_there),
+        "id-token-with-any-nonce (AUTHZ-28): The gateway accepts any nonce in the merchant's ID token.",
+        person_named=_with_check(sign_in.is_for_this_sign_in, nonce_that_is_there),
     ),
     defect(
-        "id-token-without-nonce (AUTHZ-28): The nonce is compared only where there is one.",
-        person_named=_with(sign_in.is_for_this_sign_in, nonce_where_there_is_one),
+        "id-token-without-nonce (AUTHZ-28): The gateway compares the nonce only if the ID token has one.",
+        person_named=_with_check(sign_in.is_for_this_sign_in, nonce_where_there_is_one),
     ),
     defect(
-        "expired-id-token (AUTHZ-28): The exp of the merchant's ID token is not looked at.",
-        person_named=_lacking(sign_in.is_current),
+        "expired-id-token (AUTHZ-28): The gateway does not check the exp of the merchant's ID token.",
+        person_named=_without_check(sign_in.is_current),
     ),
     defect(
-        "id-token-of-yesterday (AUTHZ-28): An ID token is taken for a day after its exp.",
-        person_named=_with(sign_in.is_current, expired_yesterday_at_most),
+        "id-token-of-yesterday (AUTHZ-28): The gateway accepts an ID token until a day after its exp.",
+        person_named=_with_check(sign_in.is_current, expired_yesterday_at_most),
     ),
     defect(
-        "userinfo-has-the-last-word (AUTHZ-28): Userinfo replaces the user of the ID token, whoever it is "
-        "about.",
-        named_by_userinfo=last_word,
+        "userinfo-has-the-last-word (AUTHZ-28): Userinfo replaces the user of the ID token, even if it is "
+        "about another user.",
+        named_by_userinfo=replaced_by_userinfo,
     ),
     defect(
-        "contact-data-of-anybody (AUTHZ-28): Name and address come from userinfo, whoever it is about.",
+        "contact-data-of-anybody (AUTHZ-28): Name and email come from userinfo, even if it is about another "
+        "user.",
         named_by_userinfo=with_its_contact_data,
     ),
 )

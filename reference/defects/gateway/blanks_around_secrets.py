@@ -1,4 +1,4 @@
-"""Gateways that do not see blanks and other invisible characters around a Proxy client's secret."""
+"""Gateways that ignore spaces and control characters around a Proxy client's secret."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from gateproof.reference.ids import fingerprint
 
 DEFECTS = (
     defect(
-        "proxy-secret-trimmed (PROXY-03): White space around the secret of a Proxy client is cut off.",
+        "proxy-secret-trimmed (PROXY-03): The gateway ignores leading and trailing whitespace when it "
+        "compares the secret of a Proxy client.",
         **keeping_secrets(lambda secret: fingerprint(secret.strip())),
     ),
     defect(
-        "blanks-behind-a-proxy-secret-unread (PROXY-03): The secret of a Proxy client is compared as "
-        "databases compare padded columns: blanks behind it do not count.",
+        "blanks-behind-a-proxy-secret-unread (PROXY-03): The gateway ignores trailing spaces when it "
+        "compares the secret of a Proxy client, as databases do with padded columns.",
         **keeping_secrets(lambda secret: fingerprint(secret.rstrip(" "))),
     ),
     defect(
-        "blanks-before-a-proxy-secret-unread (PROXY-03): Blanks behind the colon of the Basic pair do not "
-        "count.",
+        "blanks-before-a-proxy-secret-unread (PROXY-03): The gateway ignores spaces between the colon of the "
+        "Basic credentials and the secret.",
         **keeping_secrets(lambda secret: fingerprint(secret.lstrip(" "))),
     ),
     defect(
-        "proxy-secret-ends-at-a-control-character (PROXY-03): The secret of a Proxy client is compared up "
-        "to its first control character.",
+        "proxy-secret-ends-at-a-control-character (PROXY-03): The gateway compares the secret of a Proxy "
+        "client only up to the first control character.",
         **keeping_secrets(
             lambda secret: fingerprint(
                 next((secret[:at] for at, letter in enumerate(secret) if letter < " "), secret)

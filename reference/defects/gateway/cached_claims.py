@@ -1,4 +1,4 @@
-"""Gateways whose tokens say what was true of another token, or say it in units of their own."""
+"""Gateways whose tokens have claims of earlier tokens, or in a wrong unit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def in_time_by_milliseconds(
 
 
 def pairwise(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
-    """The subject in both tokens is another one for each of these."""
+    """The `sub` of both tokens differs for each value of `by`."""
 
     def sub(facts: TokenFacts) -> JsonObject:
         digest = hashlib.sha256(f"{facts.grant.sub} {by(facts)}".encode()).hexdigest()
@@ -39,7 +39,7 @@ def pairwise(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
 
 
 def audience_of_the_agents_grant() -> Callable[[TokenFacts], JsonObject]:
-    """One record of what a user gave an agent, to which every authorization adds."""
+    """Keeps one audience list per agent and user; every authorization adds to it."""
     granted: dict[tuple[str, str], list[str]] = {}
 
     def wrong(facts: TokenFacts) -> JsonObject:
@@ -52,27 +52,27 @@ def audience_of_the_agents_grant() -> Callable[[TokenFacts], JsonObject]:
 
 
 def project_of_the_agents_row() -> Callable[[TokenFacts], JsonObject]:
-    """An agent belongs to the Project that it met first."""
+    """Stores one Project per agent: that of its first token."""
     rows: dict[str, str] = {}
     return extended(lambda facts: {"project_id": rows.setdefault(facts.agent.id, facts.resource.project_id)})
 
 
 DEFECTS = (
     defect(
-        "exp-in-milliseconds (CLAIM-04): `exp` is a number of milliseconds.",
+        "exp-in-milliseconds (CLAIM-04): `exp` is in milliseconds.",
         access_token_claims=claiming(
             lambda facts: {"exp": (int(facts.now) + ACCESS_TOKEN_LIFETIME_S) * 1000}
         ),
         verified_claims=in_time_by_milliseconds,
     ),
     defect(
-        "aud-of-the-agents-grant (CLAIM-02): `aud` holds every indicator for which this user ever "
-        "authorized this agent.",
+        "aud-of-the-agents-grant (CLAIM-02): `aud` contains every Resource indicator for which this user "
+        "ever authorized this agent.",
         access_token_claims=audience_of_the_agents_grant(),
     ),
     defect(
-        "project-id-of-the-agents-row (CLAIM-08 REDEEM-01): `ext.project_id` is the Project that the agent "
-        "met first.",
+        "project-id-of-the-agents-row (CLAIM-08 REDEEM-01): `ext.project_id` is the Project for which the "
+        "agent got its first token.",
         access_token_claims=project_of_the_agents_row(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways in which a registration decides what is the gateway's to decide."""
+"""Gateways in which a registration request sets values that the gateway has to choose."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from gateproof.reference.gateway.records import Project, Standing
 from gateproof.reference.ids import Ids, fingerprint
 from gateproof.reference.outcomes import JsonObject, Refusal
 
-# The agent whose standing is looked up.
+# The agent whose approval is looked up.
 _ASKED: ContextVar[str] = ContextVar("asked", default="")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Registered(NewAgent):
-    """A new agent, with what the registration said."""
+    """A new agent with its registration request."""
 
-    said: JsonObject = field(repr=False)
+    requested: JsonObject = field(repr=False)
 
 
-def keeping_what_was_said(facts: RegistrationFacts, ids: Ids, now: float) -> Registered:
+def keeping_the_request(facts: RegistrationFacts, ids: Ids, now: float) -> Registered:
     new = new_agent(facts, ids, now)
-    return Registered(agent=new.agent, secret=new.secret, said=facts.metadata)
+    return Registered(agent=new.agent, secret=new.secret, requested=facts.metadata)
 
 
-def said_by(new: NewAgent, *names: str) -> JsonObject:
-    said = new.said if isinstance(new, Registered) else {}
-    return {name: value for name, value in said.items() if not names or name in names}
+def members_of_the_request(new: NewAgent, *names: str) -> JsonObject:
+    requested = new.requested if isinstance(new, Registered) else {}
+    return {name: value for name, value in requested.items() if not names or name in names}
 
 
 def named_if_free() -> Callable[..., NewAgent]:
-    """A client_id that is named is taken, unless somebody has it."""
+    """Uses the client_id of the request unless it is in use."""
     taken: set[str] = set()
 
     def named(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -64,7 +64,7 @@ def with_the_secret_named(facts: RegistrationFacts, ids: Ids, now: float) -> New
 
 
 def two_secrets() -> dict[str, Any]:
-    """The secret that a registration names does beside the one that it gets."""
+    """The agent can use both the secret of its request and the issued one."""
     named: set[tuple[str, str]] = set()
 
     def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -83,7 +83,7 @@ def two_secrets() -> dict[str, Any]:
 
 
 def expiring_as_said() -> dict[str, Any]:
-    """The expiry that a registration names is kept, and the answer says 0 all the same."""
+    """Stores the expiry of the request; the answer still says 0."""
     ends: dict[str, float] = {}
 
     def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -101,7 +101,7 @@ def expiring_as_said() -> dict[str, Any]:
 
 
 def approved_if(says_so: Callable[[RegistrationFacts], bool]) -> dict[str, Any]:
-    """An agent that calls itself approved is, whatever the policy of the Project."""
+    """An agent whose registration `says_so` is approved, whatever the agent policy is."""
     approved: set[str] = set()
 
     def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -123,7 +123,7 @@ def approved_if(says_so: Callable[[RegistrationFacts], bool]) -> dict[str, Any]:
 
 
 def granted_as_registered(read: Callable[[RegistrationFacts], list[str]]) -> dict[str, Any]:
-    """The scopes that an agent names when it registers are its own, whatever the Resource has."""
+    """Grants an agent the scopes of its registration in addition to those of the Resource."""
     own: dict[str, set[str]] = {}
 
     def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -160,50 +160,56 @@ def named_status(facts: RegistrationFacts) -> bool:
 
 DEFECTS = (
     defect(
-        "free-client-id-is-taken (REG-09): A registration may name its client_id, if nobody has it.",
+        "free-client-id-is-taken (REG-09): The gateway uses the client_id of the registration request if it "
+        "is not in use.",
         new_agent=named_if_free(),
     ),
     defect(
-        "secret-named-by-its-registration (REG-09): A registration that names a client_secret gets it.",
+        "secret-named-by-its-registration (REG-09): The gateway issues the client_secret of the registration "
+        "request.",
         new_agent=with_the_secret_named,
     ),
     defect(
-        "named-secret-does-too (REG-09): The client_secret that a registration names works beside the one "
-        "that it gets.",
+        "named-secret-does-too (REG-09): The gateway accepts the client_secret of the registration request "
+        "in addition to the issued one.",
         **two_secrets(),
     ),
     defect(
-        "registration-is-repeated-over-the-answer (REG-09): What a registration says stands in the answer "
-        "in place of what was decided.",
-        new_agent=keeping_what_was_said,
-        registration_answer=lambda new: registration_answer(new) | said_by(new),
+        "registration-is-repeated-over-the-answer (REG-09): The registration response has the values of the "
+        "request in place of those that the gateway chose.",
+        new_agent=keeping_the_request,
+        registration_answer=lambda new: registration_answer(new) | members_of_the_request(new),
     ),
     defect(
-        "expiry-named-by-its-registration (REG-09): The answer repeats the client_secret_expires_at that a "
-        "registration names.",
-        new_agent=keeping_what_was_said,
-        registration_answer=lambda new: registration_answer(new) | said_by(new, "client_secret_expires_at"),
+        "expiry-named-by-its-registration (REG-09): The registration response repeats the "
+        "client_secret_expires_at of the request.",
+        new_agent=keeping_the_request,
+        registration_answer=lambda new: (
+            registration_answer(new) | members_of_the_request(new, "client_secret_expires_at")
+        ),
     ),
     defect(
-        "named-expiry-is-kept (REG-09): A secret expires when its registration said, and the answer says 0.",
+        "named-expiry-is-kept (REG-09): A secret expires at the client_secret_expires_at of the request, "
+        "while the response says 0.",
         **expiring_as_said(),
     ),
     defect(
-        "agent-approves-itself (REG-09): An agent that registers as approved is so in every Project.",
+        "agent-approves-itself (REG-09): An agent that registers with `approved` set to true is approved in "
+        "every Project.",
         **approved_if(named_approval),
     ),
     defect(
-        "agent-names-its-status (REG-09): An agent that registers with an approved or active status is "
+        "agent-names-its-status (REG-09): An agent that registers with the status approved or active is "
         "approved in every Project.",
         **approved_if(named_status),
     ),
     defect(
-        "granted-as-registered (AUTHZ-18): A scope that an agent names when it registers is granted at every "
-        "Resource.",
+        "granted-as-registered (AUTHZ-18): A scope in an agent's registration is granted at every Resource.",
         **granted_as_registered(in_one_string),
     ),
     defect(
-        "granted-as-registered-in-a-list (AUTHZ-18): The same for a list of scopes.",
+        "granted-as-registered-in-a-list (AUTHZ-18): A scope in a list `scopes` of an agent's registration "
+        "is granted at every Resource.",
         **granted_as_registered(in_a_list),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that read as much of a body as its Content-Length says, and nothing where there is none."""
+"""Gateways that treat a body without Content-Length as empty."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from gateproof.reference.gateway.gateway import Gateway
 
 
 def by_its_length(
-    is_read_so: Callable[[str, dict[bytes, bytes]], bool],
+    applies: Callable[[str, dict[bytes, bytes]], bool],
 ) -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """Chunked bodies of these paths and headers are taken for empty."""
+    """Treats chunked bodies as empty if `applies` is true for path and headers."""
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
         async def read(scope: Scope, receive: Receive, send: Send) -> None:
             headers = dict(scope["headers"])
-            if b"content-length" in headers or not is_read_so(scope["path"], headers):
+            if b"content-length" in headers or not applies(scope["path"], headers):
                 await app(scope, receive, send)
                 return
             while (await receive()).get("more_body"):
@@ -36,25 +36,25 @@ async def _nothing() -> Message:
 
 DEFECTS = (
     defect(
-        "chunked-registrations-unread (REG-01): The body of a registration without a Content-Length is "
-        "taken for empty.",
+        "chunked-registrations-unread (REG-01): The gateway treats the body of a registration without "
+        "Content-Length as empty.",
         around=by_its_length(lambda path, _: path == "/api/register"),
     ),
     defect(
-        "chunked-exchanges-unread (CODE-01): The form of an agent without a Content-Length is taken for "
-        "empty.",
+        "chunked-exchanges-unread (CODE-01): The token endpoint treats the form of an agent without "
+        "Content-Length as empty.",
         around=by_its_length(
             lambda path, headers: path == "/oauth2/token" and b"authorization" not in headers
         ),
     ),
     defect(
-        "chunked-proxy-token-requests-unread (PROXY-01): The form of a Proxy client without a "
-        "Content-Length is taken for empty.",
+        "chunked-proxy-token-requests-unread (PROXY-01): The token endpoint treats the form of a Proxy "
+        "client without Content-Length as empty.",
         around=by_its_length(lambda path, headers: path == "/oauth2/token" and b"authorization" in headers),
     ),
     defect(
-        "chunked-redemptions-unread (REDEEM-01): The body of a redemption without a Content-Length is taken "
-        "for empty.",
+        "chunked-redemptions-unread (REDEEM-01): The gateway treats the body of a redemption without "
+        "Content-Length as empty.",
         around=by_its_length(lambda path, _: path == "/api/credentials/token"),
     ),
 )

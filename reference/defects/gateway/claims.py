@@ -1,4 +1,4 @@
-"""Gateways whose tokens say what is wrong."""
+"""Gateways whose tokens have wrong claims."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ REDEMPTIONS = "REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05 KEYS-04"
 
 
 def claiming(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
-    """The honest access token with some claims replaced."""
+    """The correct access token with some claims replaced."""
     return lambda facts: access_token_claims(facts) | change(facts)
 
 
 def extended(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
-    """The honest access token with something replaced in `ext`."""
+    """The correct access token with some members of `ext` replaced."""
 
     def wrong(facts: TokenFacts) -> JsonObject:
         claims = access_token_claims(facts)
@@ -56,14 +56,14 @@ def not_extended(name: str) -> Callable[[TokenFacts], JsonObject]:
 
 
 def agent_claiming(change: Callable[[JsonObject], Any]) -> Callable[[TokenFacts], JsonObject]:
-    """The honest access token with another `ext.agent`."""
+    """The correct access token with another `ext.agent`."""
     return extended(lambda facts: {"agent": change(access_token_claims(facts)["ext"]["agent"])})
 
 
 def signature_alone(
     token: str, keys: Iterable[SigningKey], _issuer: str, _now: float
 ) -> Mapping[str, Any] | None:
-    """What the gateway signed it believes: so that a wrong claim is wrong for others and not for itself."""
+    """Checks the signature only, so that the gateway accepts its own tokens despite a wrong claim."""
     for key in keys:
         try:
             claims: dict[str, Any] = jwt.decode(
@@ -78,13 +78,13 @@ def signature_alone(
 def whatever_issuer(
     token: str, keys: Iterable[SigningKey], _issuer: str, now: float
 ) -> Mapping[str, Any] | None:
-    """The gateway does not mind its own slip in `iss`; everything else about a token it checks."""
+    """Checks everything except `iss`, so that the gateway accepts its own tokens."""
     claims = signature_alone(token, keys, "", now)
     return verified_claims(token, keys, claims["iss"], now) if claims else None
 
 
 def audience_that_grows() -> Callable[[TokenFacts], JsonObject]:
-    """One list for all tokens, made when the function was."""
+    """Uses one list for all tokens, as with a mutable default argument."""
     audience: list[str] = []
 
     def wrong(facts: TokenFacts) -> JsonObject:
@@ -96,7 +96,7 @@ def audience_that_grows() -> Callable[[TokenFacts], JsonObject]:
 
 
 def first_one(of: Callable[[TokenFacts], Any], name: str) -> Callable[[TokenFacts], JsonObject]:
-    """What was true for the first token is said in all of them."""
+    """Repeats the value of the first token in all tokens."""
     seen: list[Any] = []
 
     def wrong(facts: TokenFacts) -> JsonObject:
@@ -123,7 +123,7 @@ def for_the_api_too(facts: TokenFacts) -> JsonObject:
 
 
 def with_padding(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Made by hand, with the base64url that the standard library gives, and signed as it stands."""
+    """Builds the JWT with padded base64url, as the standard library encodes it, and signs that."""
     if answered.status != 200 or not asked.path.endswith("/oauth2/token") or b"id_token" not in answered.body:
         return answered
     tokens, key = json.loads(answered.body), gateway.store.core_keys.current
@@ -145,8 +145,8 @@ def refresh_token_in_base64(facts: TokenFacts, ids: Ids) -> str:
 
 DEFECTS = (
     defect(
-        "iss-with-a-slash (CLAIM-01 REDEEM-01): `iss` has a slash at its end that the issuer of discovery "
-        "has not.",
+        "iss-with-a-slash (CLAIM-01 REDEEM-01): `iss` has a trailing slash that the issuer of the discovery "
+        "document does not have.",
         access_token_claims=claiming(lambda facts: {"iss": facts.issuer + "/"}),
         verified_claims=whatever_issuer,
     ),
@@ -156,7 +156,7 @@ DEFECTS = (
         verified_claims=whatever_issuer,
     ),
     defect(
-        "iss-per-resource (CLAIM-01 REDEEM-01): `iss` has the Resource ID behind the core issuer.",
+        "iss-per-resource (CLAIM-01 REDEEM-01): `iss` is the core issuer with the Resource ID appended.",
         access_token_claims=claiming(lambda facts: {"iss": f"{facts.issuer}/{facts.resource.id}"}),
         verified_claims=whatever_issuer,
     ),
@@ -165,24 +165,25 @@ DEFECTS = (
         access_token_claims=claiming(lambda facts: {"aud": facts.resource.indicator}),
     ),
     defect(
-        "aud-in-normal-form (CLAIM-02): `aud` holds the indicator in a normal form.",
+        "aud-in-normal-form (CLAIM-02): `aud` contains the Resource indicator in normalized form.",
         access_token_claims=claiming(lambda facts: {"aud": [normal_form(facts.resource.indicator)]}),
     ),
     defect(
-        "aud-is-the-resource-id (CLAIM-02 CLAIM-10 REDEEM-01): `aud` holds the Resource ID instead of the "
-        "indicator.",
+        "aud-is-the-resource-id (CLAIM-02 CLAIM-10 REDEEM-01): `aud` contains the Resource ID instead of the "
+        "Resource indicator.",
         access_token_claims=claiming(lambda facts: {"aud": [facts.resource.id]}),
     ),
     defect(
-        "aud-of-all-resources (CLAIM-02): `aud` holds every indicator that a token was ever issued for.",
+        "aud-of-all-resources (CLAIM-02): `aud` contains the indicators of all Resources for which any token "
+        "was issued.",
         access_token_claims=audience_that_grows(),
     ),
     defect(
-        "sub-is-the-login (CLAIM-03): `sub` is the user's login behind the prefix.",
+        "sub-is-the-login (CLAIM-03): `sub` is the prefix and the user's login.",
         subject=lambda _known, _project_id, login, _ids: f"sub_{login}",
     ),
     defect(
-        "sub-is-the-login-in-base64 (CLAIM-03): `sub` is the user's login in base64.",
+        "sub-is-the-login-in-base64 (CLAIM-03): `sub` is the prefix and the user's login in base64.",
         subject=sub_in_base64,
     ),
     defect(
@@ -190,7 +191,7 @@ DEFECTS = (
         subject=lambda known, project_id, login, ids: known.get((project_id, login)) or ids.identifier(""),
     ),
     defect(
-        "sub-new-every-time (CLAIM-03 ROBUST-04): `sub` is another one at every sign-in.",
+        "sub-new-every-time (CLAIM-03 ROBUST-04): `sub` changes at every sign-in.",
         subject=lambda _known, _project_id, _login, ids: ids.identifier("sub_"),
     ),
     defect(
@@ -213,14 +214,16 @@ DEFECTS = (
         verified_claims=signature_alone,
     ),
     defect(
-        "acr-of-level-1 (CLAIM-05): `ext.acr` is of assurance level 1.",
+        "acr-of-level-1 (CLAIM-05): `ext.acr` has assurance level 1.",
         access_token_claims=extended(lambda _: {"acr": "urn:gateway:acr:al1"}),
     ),
     defect(
-        "acr-is-the-level-alone (CLAIM-05): `ext.acr` has nothing in front of its level.",
+        "acr-is-the-level-alone (CLAIM-05): `ext.acr` has no text before its level.",
         access_token_claims=extended(lambda _: {"acr": ":al2"}),
     ),
-    defect("acr-left-out (CLAIM-05): There is no `ext.acr`.", access_token_claims=not_extended("acr")),
+    defect(
+        "acr-left-out (CLAIM-05): The access token has no `ext.acr`.", access_token_claims=not_extended("acr")
+    ),
     defect(
         "amr-as-a-string (CLAIM-06): `ext.amr` is a string of methods.",
         access_token_claims=extended(lambda _: {"amr": "mfa kba"}),
@@ -229,26 +232,28 @@ DEFECTS = (
         "amr-of-objects (CLAIM-06): `ext.amr` is an array of objects.",
         access_token_claims=extended(lambda _: {"amr": [{"method": "mfa"}]}),
     ),
-    defect("amr-left-out (CLAIM-06): There is no `ext.amr`.", access_token_claims=not_extended("amr")),
+    defect(
+        "amr-left-out (CLAIM-06): The access token has no `ext.amr`.", access_token_claims=not_extended("amr")
+    ),
     defect(
         "agent-as-a-string (CLAIM-07): `ext.agent` is the client ID instead of an object.",
         access_token_claims=agent_claiming(lambda agent: agent["client_id"]),
     ),
     defect(
-        "agent-without-client-id (CLAIM-07): `ext.agent` does not name the client ID.",
+        "agent-without-client-id (CLAIM-07): `ext.agent` has no client ID.",
         access_token_claims=agent_claiming(lambda agent: lacking(agent, "client_id")),
     ),
     defect(
-        "agent-without-verifications (CLAIM-07): `ext.agent` says nothing of verifications.",
+        "agent-without-verifications (CLAIM-07): `ext.agent` has no verifications.",
         access_token_claims=agent_claiming(lambda agent: lacking(agent, "verifications")),
     ),
     defect(
-        "agent-is-the-first-one (CLAIM-07): `ext.agent` is the agent of the first token that was ever "
+        "agent-is-the-first-one (CLAIM-07): `ext.agent` is always the agent of the first token that was "
         "issued.",
         access_token_claims=first_one(lambda facts: access_token_claims(facts)["ext"]["agent"], "agent"),
     ),
     defect(
-        f"project-id-left-out (CLAIM-08 {REDEMPTIONS}): There is no `ext.project_id`.",
+        f"project-id-left-out (CLAIM-08 {REDEMPTIONS}): The access token has no `ext.project_id`.",
         access_token_claims=not_extended("project_id"),
     ),
     defect(
@@ -256,13 +261,13 @@ DEFECTS = (
         access_token_claims=extended(lambda facts: {"project_id": facts.resource.id}),
     ),
     defect(
-        f"project-id-is-the-first-one (CLAIM-08 {REDEMPTIONS} REDEEM-10): `ext.project_id` is the Project "
-        f"of the first token that was ever issued.",
+        f"project-id-is-the-first-one (CLAIM-08 {REDEMPTIONS} REDEEM-10): `ext.project_id` is always "
+        f"the Project of the first token that was issued.",
         access_token_claims=first_one(lambda facts: facts.resource.project_id, "project_id"),
     ),
     defect(
-        "id-token-is-the-access-token (CLAIM-09 CLAIM-10 CLAIM-11 REDEEM-07): The access token is given out "
-        "as the ID token as well.",
+        "id-token-is-the-access-token (CLAIM-09 CLAIM-10 CLAIM-11 REDEEM-07): The token response has the "
+        "access token as the ID token too.",
         token_answer=access_token_twice,
     ),
     defect(
@@ -271,11 +276,12 @@ DEFECTS = (
         id_token_claims=access_token_claims,
     ),
     defect(
-        "id-token-for-the-api (CLAIM-10): The ID token's audience has the Resource indicator in it.",
+        "id-token-for-the-api (CLAIM-10): The audience of the ID token contains the Resource indicator.",
         id_token_claims=for_the_api_too,
     ),
     defect(
-        "id-token-for-nobody-else (CLAIM-10 CLAIM-11): The ID token's audience is the Resource indicator.",
+        "id-token-for-nobody-else (CLAIM-10 CLAIM-11): The audience of the ID token is the Resource "
+        "indicator alone.",
         id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.resource.indicator},
     ),
     defect(
@@ -283,11 +289,11 @@ DEFECTS = (
         id_token_key=lambda _core, own: own,
     ),
     defect(
-        "id-token-for-the-issuer (CLAIM-11): The ID token's audience is the gateway itself.",
+        "id-token-for-the-issuer (CLAIM-11): The audience of the ID token is the gateway itself.",
         id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.issuer},
     ),
     defect(
-        "jwt-with-padding (CODE-01): The parts of an access token end in the padding of base64.",
+        "jwt-with-padding (CODE-01): The parts of an access token are base64url with padding.",
         around=meddling(with_padding),
     ),
     defect(
@@ -299,8 +305,8 @@ DEFECTS = (
         new_refresh_token=lambda facts, ids: f"{facts.grant.person.login_id}:{ids.secret()}",
     ),
     defect(
-        "refresh-token-with-the-login-in-base64 (CLAIM-12): The refresh token holds the user's login in "
-        "base64.",
+        "refresh-token-with-the-login-in-base64 (CLAIM-12): The refresh token is the base64 form of the "
+        "user's login and a secret.",
         new_refresh_token=refresh_token_in_base64,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that give tokens for a code without the verifier or the redirect URI that belongs to it."""
+"""Gateways that issue tokens for a code without the right verifier or redirect URI, or with a wrong error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.reference.outcomes import Refusal
 
 
 def verifier_by(good: Callable[[str, str], bool]) -> dict[str, Checks]:
-    """A verifier that is not the right one passes if it is good enough for a challenge."""
+    """A wrong verifier passes if `good` is true for it and the challenge."""
 
     def check(facts: CodeFacts) -> Refusal | None:
         if facts.code is not None and good(facts.verifier, facts.code.challenge):
@@ -29,7 +29,7 @@ def verifier_by(good: Callable[[str, str], bool]) -> dict[str, Checks]:
 
 
 def address_by(alike: Callable[[str, CodeFacts], bool]) -> dict[str, Checks]:
-    """A redirect URI that is not the right one passes if it is like it."""
+    """A different redirect URI passes if `alike` is true."""
 
     def check(facts: CodeFacts) -> Refusal | None:
         if facts.code is not None and facts.redirect_uri and alike(facts.code.redirect_uri, facts):
@@ -44,7 +44,7 @@ def same_octets(verifier: str, challenge: str) -> bool:
         octets = urlsafe_b64decode(verifier + "=" * (-len(verifier) % 4))
     except ValueError:
         return False
-    # The spare bits that a generator leaves at zero.
+    # Encoding again sets the unused bits of the last character to zero, as generators do.
     return challenge_of(urlsafe_b64encode(octets).rstrip(b"=").decode()) == challenge
 
 
@@ -53,7 +53,7 @@ def begins_right(verifier: str, challenge: str) -> bool:
 
 
 def after_a_failed_try(change: Callable[[Code, CodeFacts], Code]) -> SpendCode:
-    """A try that fails changes the code, and does not use it up."""
+    """A failed exchange changes the code instead of spending it."""
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
         code = codes.get(key)
@@ -66,7 +66,7 @@ def after_a_failed_try(change: Callable[[Code, CodeFacts], Code]) -> SpendCode:
 
 
 def fields_but(*names: str) -> honest.RequestCheck:
-    """The check of the fields, some of which need not be there."""
+    """The check for missing fields, with `names` optional."""
 
     def check(facts: honest.TokenRequestFacts) -> Refusal | None:
         given = tuple((name, value) for name, value in facts.form if value)
@@ -87,31 +87,34 @@ def where_given(check: honest.CodeCheck) -> honest.CodeCheck:
 
 VERIFIERS = (
     defect(
-        "verifier-not-checked (CODE-04): Any verifier will do.",
+        "verifier-not-checked (CODE-04): The gateway accepts any verifier.",
         code_checks=without(CODE_CHECKS, honest.verifier_matches),
     ),
     defect(
-        "challenge-is-a-verifier (CODE-04): The challenge itself passes for the verifier.",
+        "challenge-is-a-verifier (CODE-04): The gateway accepts the challenge itself as the verifier.",
         **verifier_by(lambda verifier, challenge: verifier == challenge),
     ),
     defect(
-        "verifier-by-its-beginning (CODE-04): What follows the right verifier is not looked at.",
+        "verifier-by-its-beginning (CODE-04): The gateway accepts the right verifier followed by other "
+        "characters.",
         **verifier_by(begins_right),
     ),
     defect(
-        "verifier-by-its-octets (CODE-04): Verifiers are compared after decoding.",
+        "verifier-by-its-octets (CODE-04): The gateway compares verifiers after base64url decoding.",
         **verifier_by(same_octets),
     ),
     defect(
-        "verifier-with-padding (CODE-04): Padding behind the verifier is taken off first.",
+        "verifier-with-padding (CODE-04): The gateway removes base64 padding at the end of the verifier.",
         **verifier_by(lambda verifier, challenge: challenge_of(verifier.rstrip("=")) == challenge),
     ),
     defect(
-        "verifier-ends-at-a-null (CODE-04): A verifier ends at the first null character.",
+        "verifier-ends-at-a-null (CODE-04): The gateway reads the verifier only up to the first null "
+        "character.",
         **verifier_by(lambda verifier, challenge: challenge_of(verifier.partition("\0")[0]) == challenge),
     ),
     defect(
-        "wrong-verifier-is-an-invalid-request (CODE-04): A wrong verifier gets invalid_request.",
+        "wrong-verifier-is-an-invalid-request (CODE-04): A wrong verifier gets invalid_request instead of "
+        "invalid_grant.",
         **refusing(honest.verifier_matches, "invalid_request"),
     ),
     defect(
@@ -120,19 +123,20 @@ VERIFIERS = (
         **refusing(honest.verifier_matches, "server_error", 500),
     ),
     defect(
-        "wrong-verifier-becomes-the-right-one (CODE-14): The first verifier that is tried decides about the "
-        "code.",
+        "wrong-verifier-becomes-the-right-one (CODE-14): After an exchange with a wrong verifier, the code "
+        "requires that wrong verifier.",
         spend_code=after_a_failed_try(
             lambda code, facts: replace(code, challenge=challenge_of(facts.verifier))
         ),
     ),
     defect(
-        "verifier-checked-once (CODE-14): After a failed try the code is good for any verifier.",
+        "verifier-checked-once (CODE-14): After one failed exchange, the gateway accepts any verifier for "
+        "the code.",
         spend_code=after_a_failed_try(lambda code, _facts: replace(code, challenge="")),
         **verifier_by(lambda _verifier, challenge: challenge == ""),
     ),
     defect(
-        "verifier-optional (CODE-06): An exchange without a verifier is fine.",
+        "verifier-optional (CODE-06): The gateway accepts an exchange without a verifier.",
         exchange_fields=fields_but("code_verifier"),
         **verifier_by(lambda verifier, _challenge: verifier == ""),
     ),
@@ -140,38 +144,41 @@ VERIFIERS = (
 
 ADDRESSES = (
     defect(
-        "exchange-for-any-address (CODE-05): The redirect URI of the exchange is not compared.",
+        "exchange-for-any-address (CODE-05): The gateway does not compare the redirect URI of the exchange.",
         code_checks=without(CODE_CHECKS, honest.redirect_uri_is_the_same),
     ),
     defect(
-        "exchange-for-any-registered-address (CODE-05): Any registered redirect URI passes at the exchange.",
+        "exchange-for-any-registered-address (CODE-05): The gateway accepts any registered redirect URI at "
+        "the exchange.",
         **address_by(lambda _used, facts: facts.redirect_uri in facts.agent.redirect_uris),
     ),
     defect(
-        "exchange-address-by-prefix (CODE-05): A longer redirect URI passes at the exchange.",
+        "exchange-address-by-prefix (CODE-05): The gateway accepts a redirect URI at the exchange that "
+        "begins with the right one.",
         **address_by(lambda used, facts: facts.redirect_uri.startswith(used)),
     ),
     defect(
-        "exchange-address-without-query (CODE-05): The query of the redirect URI does not count at the "
+        "exchange-address-without-query (CODE-05): The gateway ignores the query of the redirect URI at the "
         "exchange.",
         **address_by(lambda used, facts: used.partition("?")[0] == facts.redirect_uri.partition("?")[0]),
     ),
     defect(
-        "exchange-address-decoded (CODE-05): Percent-encoding in the redirect URI is undone before it is "
-        "compared.",
+        "exchange-address-decoded (CODE-05): The gateway percent-decodes the redirect URI before it compares "
+        "it.",
         **address_by(lambda used, facts: unquote(used) == unquote(facts.redirect_uri)),
     ),
     defect(
-        "exchange-address-in-any-case (CODE-05): The case of the redirect URI does not count at the "
-        "exchange.",
+        "exchange-address-in-any-case (CODE-05): The gateway compares the redirect URI of the exchange "
+        "case-insensitively.",
         **address_by(lambda used, facts: used.casefold() == facts.redirect_uri.casefold()),
     ),
     defect(
-        "other-address-is-an-invalid-request (CODE-05): Another redirect URI gets invalid_request.",
+        "other-address-is-an-invalid-request (CODE-05): A different redirect URI gets invalid_request "
+        "instead of invalid_grant.",
         **refusing(honest.redirect_uri_is_the_same, "invalid_request"),
     ),
     defect(
-        "exchange-address-optional (CODE-06): An exchange without a redirect URI is fine.",
+        "exchange-address-optional (CODE-06): The gateway accepts an exchange without a redirect URI.",
         exchange_fields=fields_but("redirect_uri"),
         code_checks=instead(
             CODE_CHECKS,
@@ -183,8 +190,8 @@ ADDRESSES = (
 
 NEITHER = (
     defect(
-        "exchange-without-pkce-and-address (CODE-06): An exchange that has neither a verifier nor a "
-        "redirect URI is fine; with one of them it needs both.",
+        "exchange-without-pkce-and-address (CODE-06): The gateway accepts an exchange that has neither "
+        "verifier nor redirect URI; with only one of them it refuses.",
         exchange_fields=all_or_nothing,
         code_checks=CODE_CHECKS[:-2]
         + tuple(where_given(check) for check in (honest.redirect_uri_is_the_same, honest.verifier_matches)),

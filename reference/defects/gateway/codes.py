@@ -1,4 +1,4 @@
-"""Gateways that give tokens for a code that is used, old, or not whose it should be."""
+"""Gateways that issue tokens for used or expired codes, or whose token responses are wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Checks = tuple[honest.CodeCheck, ...]
 
 
 def refusing(check: honest.CodeCheck, error: str, status: int = 400) -> dict[str, Checks]:
-    """The same check, refusing in another way."""
+    """The same check with another error or status."""
 
     def other(facts: CodeFacts) -> Refusal | None:
         refusal = check(facts)
@@ -41,7 +41,7 @@ async def leave_unspent(codes: Codes, key: str, checks: Checks, facts: CodeFacts
 
 
 def remember_the_last() -> SpendCode:
-    """Only the last code that was used is known to be used."""
+    """Remembers only the code that was used last."""
     last: list[str] = []
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
@@ -67,20 +67,22 @@ def living(claims: Mapping[str, Any], store: Store) -> Grant | None:
 
 USES = (
     defect(
-        "codes-never-spent (CODE-02 CODE-10 ROBUST-04): A code works as often as it is used.",
+        "codes-never-spent (CODE-02 CODE-10 ROBUST-04): A code can be used any number of times.",
         spend_code=leave_unspent,
     ),
     defect(
-        "used-codes-not-refused (CODE-02 CODE-10 ROBUST-04): A code is marked as used, and nobody looks at "
-        "the mark.",
+        "used-codes-not-refused (CODE-02 CODE-10 ROBUST-04): The gateway marks a code as used, but does not "
+        "check the mark.",
         code_checks=without(CODE_CHECKS, honest.code_is_unspent),
     ),
     defect(
-        "only-the-last-code-is-spent (CODE-02 ROBUST-04): A used code works again once another one was used.",
+        "only-the-last-code-is-spent (CODE-02 ROBUST-04): A used code works again as soon as another code is "
+        "used.",
         spend_code=remember_the_last(),
     ),
     defect(
-        "used-code-is-an-invalid-request (CODE-02 ROBUST-04): A used code gets invalid_request.",
+        "used-code-is-an-invalid-request (CODE-02 ROBUST-04): A used code gets invalid_request instead of "
+        "invalid_grant.",
         **refusing(honest.code_is_unspent, "invalid_request"),
     ),
     defect(
@@ -89,7 +91,7 @@ USES = (
         **refusing(honest.code_is_unspent, "invalid_grant", 200),
     ),
     defect(
-        "codes-never-expire (CODE-03): The age of a code is not looked at.",
+        "codes-never-expire (CODE-03): The gateway does not check the age of a code.",
         code_checks=without(CODE_CHECKS, honest.code_is_in_time),
     ),
     defect("codes-for-a-month (CODE-03): A code lives for a month.", code_lifetime_s=30 * 86400),
@@ -98,35 +100,36 @@ USES = (
         **refusing(honest.code_is_in_time, "expired_token"),
     ),
     defect(
-        "second-use-revokes-nothing (CODE-12): A second use of a code leaves the tokens of the first alone.",
+        "second-use-revokes-nothing (CODE-12): A second use of a code does not revoke the tokens of the "
+        "first use.",
         spend_code=revoke_nothing,
     ),
     defect(
-        "revoked-grant-still-redeems (CODE-12): Access tokens of a grant that was revoked still redeem.",
+        "revoked-grant-still-redeems (CODE-12): Access tokens of a revoked grant still redeem.",
         grant_behind=living,
     ),
 )
 
 SHAPES = (
     defect(
-        "tokens-may-be-cached (CODE-11 PROXY-10): Token answers say nothing about caches.",
+        "tokens-may-be-cached (CODE-11 PROXY-10): Token responses have no Cache-Control header.",
         token_headers=MappingProxyType({}),
     ),
     defect(
-        "tokens-are-revalidated (CODE-11 PROXY-10): Token answers carry no-cache, which stores them all the "
-        "same.",
+        "tokens-are-revalidated (CODE-11 PROXY-10): Token responses have Cache-Control: no-cache, which "
+        "still allows caches to store them.",
         token_headers=MappingProxyType({"cache-control": "no-cache"}),
     ),
     defect(
-        "no-token-type (CODE-11): Token answers do not name the type.",
+        "no-token-type (CODE-11): Token responses have no token_type.",
         token_answer=lambda facts, tokens: lacking(token_answer(facts, tokens), "token_type"),
     ),
     defect(
-        "token-type-of-its-own (CODE-11): Token answers name a type of the gateway's own.",
+        "token-type-of-its-own (CODE-11): Token responses have the non-standard token_type JWT.",
         token_answer=lambda facts, tokens: token_answer(facts, tokens) | {"token_type": "JWT"},
     ),
     defect(
-        "refusal-without-an-error (CODE-11): The refusal of an unknown code names no error.",
+        "refusal-without-an-error (CODE-11): The refusal of an unknown code has no error code.",
         **refusing(honest.code_is_known, ""),
     ),
 )

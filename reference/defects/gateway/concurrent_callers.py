@@ -1,4 +1,4 @@
-"""Gateways that do for one caller what they turn another down for at the same moment."""
+"""Gateways that refuse a request while another one with the same credential is running."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gateproof.reference.gateway.records import Code
 from gateproof.reference.gateway.store import Expiring
 from gateproof.reference.ids import fingerprint
 
-# What a query to a database takes.
+# The duration of a database query.
 QUERY_S = 0.01
 _REDEMPTION = "/api/credentials/token"
 _CONFLICT = 409
 
 
 def one_redemption_a_proxy_token() -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """Whoever comes with a Proxy token that is in use is told so, and sent away."""
+    """Answers 409 to a redemption whose Proxy token is in use by another one."""
     in_use: set[str] = set()
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
@@ -50,7 +50,7 @@ def one_redemption_a_proxy_token() -> Callable[[ASGIApp, Gateway], ASGIApp]:
 
 
 def one_exchange_an_agent() -> SpendCode:
-    """The agent's row is locked without waiting, and who finds it locked is told that the code is no good."""
+    """Locks the agent's row without waiting; an exchange that finds it locked gets invalid_grant."""
     locked: set[str] = set()
 
     async def spend(
@@ -70,13 +70,13 @@ def one_exchange_an_agent() -> SpendCode:
 
 DEFECTS = (
     defect(
-        "one-redemption-at-a-time (PROXY-06 REDEEM-06): While a Proxy token redeems, whoever comes with the "
-        "same one is turned down.",
+        "one-redemption-at-a-time (PROXY-06 REDEEM-06): While a redemption with a Proxy token runs, another "
+        "one with the same Proxy token gets 409.",
         around=one_redemption_a_proxy_token(),
     ),
     defect(
-        "one-exchange-at-a-time (CODE-01): While a code of an agent's is exchanged, its other codes are no "
-        "good.",
+        "one-exchange-at-a-time (CODE-01): While an agent exchanges a code, its other codes are refused as "
+        "unknown.",
         spend_code=one_exchange_an_agent(),
     ),
 )

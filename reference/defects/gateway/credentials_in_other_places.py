@@ -1,4 +1,4 @@
-"""Gateways that look for what they are told in places where it is not said."""
+"""Gateways that read credentials or hosts from places where these are not allowed, or compare too little."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ REDEMPTION = "/api/credentials/token"
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
 
 
-def made_up_for(header: str, name: str, form: str, *, in_the_body: bool) -> Around:
-    """A redemption without this header gets it from the query or the body."""
+def filled_in(header: str, name: str, form: str, *, in_the_body: bool) -> Around:
+    """Fills in a missing header of a redemption from the query or the body."""
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
         async def filled(scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,7 +45,7 @@ def made_up_for(header: str, name: str, form: str, *, in_the_body: bool) -> Arou
 
 
 def host_kept_from_a_header(*, of_the_first_request: bool = False) -> Around:
-    """The first client that names a host has named it for everybody; or the first client, if it does."""
+    """Keeps the first X-Forwarded-Host for everybody, or only that of the first request."""
     named: dict[str, str] = {}
 
     def changed(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -81,32 +81,32 @@ def _query(scope: Scope) -> dict[str, str]:
 
 DEFECTS = (
     defect(
-        "access-token-from-the-query (REDEEM-03): A redemption without Authorization is given the access "
-        "token of its query.",
-        around=made_up_for("authorization", "access_token", "Bearer {}", in_the_body=False),
+        "access-token-from-the-query (REDEEM-03): A redemption without Authorization uses the access_token "
+        "of its query.",
+        around=filled_in("authorization", "access_token", "Bearer {}", in_the_body=False),
     ),
     defect(
-        "access-token-from-the-body (REDEEM-03): A redemption without Authorization is given the access "
-        "token of its body.",
-        around=made_up_for("authorization", "access_token", "Bearer {}", in_the_body=True),
+        "access-token-from-the-body (REDEEM-03): A redemption without Authorization uses the access_token of "
+        "its body.",
+        around=filled_in("authorization", "access_token", "Bearer {}", in_the_body=True),
     ),
     defect(
-        "proxy-token-from-the-body (REDEEM-04): A redemption without X-Proxy-Token is given the Proxy token "
-        "of its body.",
-        around=made_up_for("x-proxy-token", "proxy_token", "{}", in_the_body=True),
+        "proxy-token-from-the-body (REDEEM-04): A redemption without X-Proxy-Token uses the proxy_token of "
+        "its body.",
+        around=filled_in("x-proxy-token", "proxy_token", "{}", in_the_body=True),
     ),
     defect(
-        "host-from-a-clients-header (DISC-03): The host that a client names in X-Forwarded-Host stays in "
-        "the document for everybody.",
+        "host-from-a-clients-header (DISC-03): The first X-Forwarded-Host that a client sends becomes the "
+        "host of the authorization endpoint in the document for all clients.",
         around=host_kept_from_a_header(),
     ),
     defect(
-        "document-made-for-the-first-client (DISC-03): A Resource's document is made once, with the host "
-        "that its first client names in X-Forwarded-Host.",
+        "document-made-for-the-first-client (DISC-03): The first discovery request for a Resource sets the "
+        "host of the authorization endpoint for all clients, from X-Forwarded-Host if it is sent.",
         around=host_kept_from_a_header(of_the_first_request=True),
     ),
     defect(
-        "challenge-in-any-case (CODE-04): The challenge is compared without regard to case.",
+        "challenge-in-any-case (CODE-04): The gateway compares the challenge case-insensitively.",
         code_checks=instead(CODE_CHECKS, code_exchange.verifier_matches, challenge_in_any_case),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that lose an agent once many others have registered."""
+"""Gateways that lose an agent after many others have registered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CACHED, ROWS = 200, 256
 
 
 def newest_agents_alone(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """The table is a cache with room for so many."""
+    """Keeps agents in a cache of limited size."""
     if asked.path.endswith("/api/register"):
         agents = gateway.store.agents
         for old in list(agents)[: max(0, len(agents) - CACHED)]:
@@ -28,7 +28,7 @@ def newest_agents_alone(asked: Asked, answered: Answered, gateway: Gateway) -> A
 
 
 def newest_secrets_alone() -> dict[str, Any]:
-    """Secrets are kept apart from agents, and not for as many."""
+    """Keeps the secrets of agents in a cache of limited size."""
     kept: deque[str] = deque(maxlen=CACHED)
 
     def remembering(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -44,7 +44,7 @@ def newest_secrets_alone() -> dict[str, Any]:
 
 
 def numbered_in_a_byte() -> dict[str, Any]:
-    """IDs come from a counter of one byte, behind a part that is the same for all of a process."""
+    """Makes client IDs of a fixed prefix and a counter of one byte."""
     number = 0
 
     def named(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -57,15 +57,16 @@ def numbered_in_a_byte() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "agents-in-a-cache (ROBUST-04): Only the two hundred newest agents are known.",
+        "agents-in-a-cache (ROBUST-04): The gateway keeps only the newest two hundred agents.",
         around=meddling(newest_agents_alone),
     ),
     defect(
-        "secrets-in-a-cache (ROBUST-04): Only the two hundred newest secrets of agents are known.",
+        "secrets-in-a-cache (ROBUST-04): The gateway keeps the secrets of only the newest two hundred "
+        "agents.",
         **newest_secrets_alone(),
     ),
     defect(
-        "client-ids-of-a-byte (ROBUST-04): The 257th agent has the client_id of the first.",
+        "client-ids-of-a-byte (ROBUST-04): The 257th agent gets the same client_id as the first.",
         **numbered_in_a_byte(),
     ),
 )

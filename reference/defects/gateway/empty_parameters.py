@@ -1,4 +1,4 @@
-"""Gateways for which a parameter is given when its name is, whatever stands behind it."""
+"""Gateways that treat an empty parameter as given."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.outcomes import Refusal
 
 
 def or_empty(check: AuthorizationCheck, name: str) -> AuthorizationCheck:
-    """The honest check, which an empty value passes."""
+    """The correct check, but an empty value passes."""
 
     def wrong(facts: AuthorizationFacts) -> Refusal | None:
         return None if facts.values(name) == [""] else check(facts)
@@ -26,7 +26,7 @@ def or_empty(check: AuthorizationCheck, name: str) -> AuthorizationCheck:
 
 
 def verifier_of_a_challenge(facts: CodeFacts) -> Refusal | None:
-    """A code without a challenge asks for no verifier."""
+    """Requires no verifier for a code without a challenge."""
     return None if facts.code is not None and not facts.code.challenge else verifier_matches(facts)
 
 
@@ -45,8 +45,8 @@ PKCE_CHECKS = {honest.challenge_is_given, honest.challenge_method_is_s256}
 
 DEFECTS = (
     defect(
-        "empty-challenge-passes (AUTHZ-03): A code_challenge is there when its name is, and an empty one is "
-        "not verified.",
+        "empty-challenge-passes (AUTHZ-03): The gateway accepts an empty code_challenge, and the exchange "
+        "then needs no verifier.",
         redirect_checks=instead(
             REDIRECT_CHECKS,
             honest.challenge_is_given,
@@ -55,7 +55,8 @@ DEFECTS = (
         **CODES_WITHOUT_PKCE,
     ),
     defect(
-        "empty-pkce-parameters-pass (AUTHZ-03): Two empty PKCE parameters turn PKCE off.",
+        "empty-pkce-parameters-pass (AUTHZ-03): If code_challenge and code_challenge_method are both empty, "
+        "the gateway uses no PKCE.",
         redirect_checks=tuple(
             unless_both_empty(check) if check in PKCE_CHECKS else check for check in REDIRECT_CHECKS
         ),

@@ -1,4 +1,4 @@
-"""Gateways that keep something that is no merchant token."""
+"""Gateways that store a response of the merchant that contains no merchant token."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def any_200(answer: MerchantAnswer) -> Verdict:
 def as_it_came(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """The member access_token is kept, whatever it is."""
+    """Stores the member access_token without validation."""
     entry = vault.entry_after_provisioning(old, verdict, answer, now)
     if entry is None or verdict != "accepted":
         return entry
     return replace(entry, access_token=cast("str", (answer.document or {}).get("access_token")))
 
 
-def lost_by_nonsense(
+def reauthentication_after_an_unreadable_200(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A user for whom a sign-in brought nothing that can be read has to authorize again."""
+    """Requires reauthentication if the merchant's 200 at sign-in cannot be read."""
     entry = vault.entry_after_provisioning(old, verdict, answer, now)
     if entry is None and answer.status == 200:
         return vault.rejected_entry(vault.entry_from(answer, now))
@@ -37,14 +37,14 @@ def lost_by_nonsense(
 
 DEFECTS = (
     defect(
-        "nonsense-kept-as-a-token (REDEEM-10 REDEEM-01): A 200 of the merchant at sign-in fills the vault, "
-        "and redemption hands out what it holds for a token.",
+        "nonsense-kept-as-a-token (REDEEM-10 REDEEM-01): The gateway stores the access_token of any 200 of "
+        "the merchant at sign-in without validation, and redemption returns it.",
         provisioning_verdict=any_200,
         entry_after_provisioning=as_it_came,
     ),
     defect(
-        "nonsense-needs-reauthentication (REDEEM-10): If the merchant's answer at sign-in cannot be read, "
-        "redemption answers 410.",
-        entry_after_provisioning=lost_by_nonsense,
+        "nonsense-needs-reauthentication (REDEEM-10): If the gateway cannot read the merchant's 200 at "
+        "sign-in, redemption answers 410.",
+        entry_after_provisioning=reauthentication_after_an_unreadable_200,
     ),
 )

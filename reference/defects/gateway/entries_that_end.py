@@ -1,4 +1,4 @@
-"""Gateways whose vault loses an entry when, or some time after, its merchant token has expired."""
+"""Gateways that delete a vault entry, or its refresh token, when or after the merchant token expires."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TWO_HOURS_S, HOUR_S = 7200, 3600
 
 
 class InACache(Vault):
-    """A cache ends each entry when its merchant token expires, by the clock of the cache."""
+    """A cache deletes each entry when its merchant token expires, by the clock of the machine."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -37,14 +37,14 @@ class InACache(Vault):
 
 
 class RefreshTokenInACache(InACache):
-    """The refresh token ends with the access token; that there was one is known for longer."""
+    """Deletes the refresh token with the access token; the next redemption answers 410."""
 
     def _gone(self) -> Refusal:
         return self._policies.reauthentication_required()
 
 
-class ClearedAway(Vault):
-    """A task that runs now and then deletes what expired two hours ago."""
+class DeletedAfterTwoHours(Vault):
+    """Deletes entries that expired two hours ago, as a periodic task does."""
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
         entry = self._store.vault.get(key)
@@ -64,23 +64,23 @@ def given_up_after(seconds: float) -> Callable[[VaultEntry, float], Step]:
 
 DEFECTS = (
     defect(
-        "vault-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): A vault entry is gone once its merchant "
-        "token has expired by the time of the machine, with the refresh token in it.",
+        "vault-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): The gateway deletes a vault entry, "
+        "including its refresh token, when the merchant token expires by the machine's clock.",
         vault_at_work=InACache,
     ),
     defect(
-        "refresh-token-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): A refresh token is gone once its "
-        "merchant token has expired by the time of the machine.",
+        "refresh-token-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): The gateway deletes the refresh "
+        "token when the merchant token expires by the machine's clock, and answers 410.",
         vault_at_work=RefreshTokenInACache,
     ),
     defect(
-        "expired-entries-cleared-away (VAULT-01): What expired two hours ago is deleted from the vault, "
-        "refresh token or not.",
-        vault_at_work=ClearedAway,
+        "expired-entries-cleared-away (VAULT-01): The gateway deletes a vault entry two hours after its "
+        "expiry, even if it has a refresh token.",
+        vault_at_work=DeletedAfterTwoHours,
     ),
     defect(
-        "expired-an-hour-ago-is-lost (VAULT-01): A merchant token that expired an hour ago is not refreshed "
-        "any more.",
+        "expired-an-hour-ago-is-lost (VAULT-01): The gateway does not refresh a merchant token that expired "
+        "more than an hour ago, and answers 410.",
         step=given_up_after(HOUR_S),
     ),
 )

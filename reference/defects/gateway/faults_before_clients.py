@@ -1,4 +1,4 @@
-"""Gateways that look at the other parameters of a request before its client and redirect URI."""
+"""Gateways that check other parameters of an authorization request before its client and redirect URI."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.outcomes import Refusal, first_refusal
 def unless_there_is(
     another_fault: Callable[[AuthorizationFacts], object], honest: AuthorizationCheck
 ) -> AuthorizationCheck:
-    """A check that is skipped where there is another fault."""
+    """Skips the correct check if the request has another fault."""
 
     def late(facts: AuthorizationFacts) -> Refusal | None:
         return None if another_fault(facts) else honest(facts)
@@ -36,18 +36,18 @@ def any_fault(facts: AuthorizationFacts) -> object:
     return first_refusal(REDIRECT_CHECKS, facts)
 
 
-def asks_for_silence(facts: AuthorizationFacts) -> bool:
+def has_prompt_none(facts: AuthorizationFacts) -> bool:
     return facts.value("prompt") == "none"
 
 
 def login_is_required(facts: AuthorizationFacts) -> Refusal | None:
-    if not asks_for_silence(facts):
+    if not has_prompt_none(facts):
         return None
     return Refusal(status=400, error="login_required", description="nobody is signed in")
 
 
-def told_at_the_other_address(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Of two redirect URIs, one is looked up and the other is answered."""
+def redirected_to_the_unregistered_one(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Checks one of two redirect URIs and redirects to the other."""
     if not asked.path.endswith("/oauth2/auth"):
         return answered
     pairs = parse_qsl(asked.query)
@@ -62,43 +62,43 @@ def told_at_the_other_address(asked: Asked, answered: Answered, gateway: Gateway
 
 DEFECTS = (
     defect(
-        "faults-told-at-unregistered-addresses (AUTHZ-06): Whatever else is wrong with a request is told at "
-        "its redirect URI, registered or not.",
+        "faults-told-at-unregistered-addresses (AUTHZ-06): The gateway redirects with an error to an "
+        "unregistered redirect URI if the request has any other fault.",
         page_checks=(
             authorization.client_is_known,
             unless_there_is(any_fault, authorization.redirect_uri_is_registered),
         ),
     ),
     defect(
-        "response-type-told-at-unregistered-addresses (AUTHZ-06): A wrong response_type is told at the "
-        "redirect URI, registered or not.",
+        "response-type-told-at-unregistered-addresses (AUTHZ-06): The gateway redirects with an error to an "
+        "unregistered redirect URI if response_type is wrong.",
         page_checks=(
             authorization.client_is_known,
             unless_there_is(authorization.response_type_is_code, authorization.redirect_uri_is_registered),
         ),
     ),
     defect(
-        "login-required-told-at-unregistered-addresses (AUTHZ-06): prompt=none is answered at the redirect "
-        "URI, registered or not.",
+        "login-required-told-at-unregistered-addresses (AUTHZ-06): The gateway redirects with an error to an "
+        "unregistered redirect URI if the request has prompt=none.",
         page_checks=(
             authorization.client_is_known,
-            unless_there_is(asks_for_silence, authorization.redirect_uri_is_registered),
+            unless_there_is(has_prompt_none, authorization.redirect_uri_is_registered),
         ),
         redirect_checks=(*REDIRECT_CHECKS, login_is_required),
     ),
     defect(
-        "doubled-redirect-uri-told-at-the-foreign-one (AUTHZ-06): Of two redirect URIs the unregistered one "
-        "is told that there are two.",
-        around=meddling(told_at_the_other_address),
+        "doubled-redirect-uri-told-at-the-foreign-one (AUTHZ-06): If a request has two redirect URIs, the "
+        "gateway redirects with an error to the unregistered one.",
+        around=meddling(redirected_to_the_unregistered_one),
     ),
     defect(
-        "faults-of-unknown-clients-told (AUTHZ-11): Whatever else is wrong with the request of an unknown "
-        "client is told at its redirect URI.",
+        "faults-of-unknown-clients-told (AUTHZ-11): The gateway redirects an unknown client with an error to "
+        "its redirect URI if the request has any other fault.",
         page_checks=(unless_there_is(any_fault, authorization.client_is_known), registered_if_known),
     ),
     defect(
-        "missing-challenge-of-unknown-clients-told (AUTHZ-11): An unknown client that sends no challenge "
-        "hears so at its redirect URI.",
+        "missing-challenge-of-unknown-clients-told (AUTHZ-11): The gateway redirects an unknown client with "
+        "an error to its redirect URI if code_challenge is missing.",
         page_checks=(
             unless_there_is(authorization.challenge_is_given, authorization.client_is_known),
             registered_if_known,

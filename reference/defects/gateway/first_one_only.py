@@ -1,4 +1,4 @@
-"""Gateways that serve whoever comes first, and forget that others come after."""
+"""Gateways that work only for the first Project, Resource, user, agent or key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.gateway.records import Person, ProxyClient, Resource
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import JsonObject, Refusal
 
-# Of what something is the first, and what it is called.
+# The ID of a container, such as a Project, and the ID of an object in it.
 Named = tuple[str, str]
 
 
@@ -34,7 +34,7 @@ def user_of_the_resource(resource: Resource, person: Person) -> Named:
 
 
 class First:
-    """The first name that came up, for each thing that names are given within."""
+    """Remembers the first object of each container."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -44,8 +44,8 @@ class First:
         return self._names.setdefault(within, name) == name
 
 
-def lets_in_the_first(named: Callable[[Resource], Named]) -> dict[str, Any]:
-    """Whoever comes for another one is told on a page that there is a mistake."""
+def authorizes_only_the_first(named: Callable[[Resource], Named]) -> dict[str, Any]:
+    """Authorization requests get an error page unless their object is the first of its container."""
     first = First()
 
     def is_the_first(facts: AuthorizationFacts) -> Refusal | None:
@@ -56,8 +56,8 @@ def lets_in_the_first(named: Callable[[Resource], Named]) -> dict[str, Any]:
     return {"page_checks": (*authorization.PAGE_CHECKS, is_the_first)}
 
 
-def refreshes_the_first(named: Callable[[TokenFacts], Named]) -> dict[str, Any]:
-    """All others get no refresh token."""
+def refresh_token_only_for_the_first(named: Callable[[TokenFacts], Named]) -> dict[str, Any]:
+    """Token responses have a refresh token only for the first object of each container."""
     first = First()
 
     def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
@@ -67,8 +67,8 @@ def refreshes_the_first(named: Callable[[TokenFacts], Named]) -> dict[str, Any]:
     return {"token_answer": token_answer}
 
 
-def redeems_the_first(named: Callable[[RedemptionFacts, Resource], Named]) -> dict[str, Any]:
-    """For all others no Resource is found."""
+def redeems_only_for_the_first(named: Callable[[RedemptionFacts, Resource], Named]) -> dict[str, Any]:
+    """Redemption finds a Resource only for the first object of each container."""
     first = First()
 
     def redeemed_resource(facts: RedemptionFacts) -> Resource | None:
@@ -102,58 +102,60 @@ def oldest_key(core: KeyRing, _now: float) -> tuple[SigningKey, ...]:
 
 DEFECTS = (
     defect(
-        "sign-in-at-the-first-resource-alone (AUTHZ-01): The authorization endpoint knows the first "
-        "Resource of each Project alone.",
-        **lets_in_the_first(resource_of_its_project),
+        "sign-in-at-the-first-resource-alone (AUTHZ-01): The authorization endpoint accepts only the first "
+        "Resource of each Project.",
+        **authorizes_only_the_first(resource_of_its_project),
     ),
     defect(
-        "sign-in-in-the-first-project-alone (AUTHZ-01 AUTHZ-08 AUTHZ-09): The authorization endpoint knows "
-        "the Resources of one Project alone.",
-        **lets_in_the_first(project),
+        "sign-in-in-the-first-project-alone (AUTHZ-01 AUTHZ-08 AUTHZ-09): The authorization endpoint accepts "
+        "only the Resources of the first Project.",
+        **authorizes_only_the_first(project),
     ),
     defect(
-        "refresh-token-at-the-first-resource-alone (CODE-01): An agent gets a refresh token at the first "
-        "Resource of each Project alone.",
-        **refreshes_the_first(lambda facts: resource_of_its_project(facts.resource)),
+        "refresh-token-at-the-first-resource-alone (CODE-01): An agent gets refresh tokens only for the "
+        "first Resource of each Project.",
+        **refresh_token_only_for_the_first(lambda facts: resource_of_its_project(facts.resource)),
     ),
     defect(
-        "refresh-token-in-the-first-project-alone (CODE-01): An agent gets a refresh token in one Project "
-        "alone.",
-        **refreshes_the_first(lambda facts: project(facts.resource)),
+        "refresh-token-in-the-first-project-alone (CODE-01): An agent gets refresh tokens only for Resources "
+        "of the first Project.",
+        **refresh_token_only_for_the_first(lambda facts: project(facts.resource)),
     ),
     defect(
-        "refresh-token-for-the-first-user-alone (CODE-01): An agent gets a refresh token for the Resource's "
-        "first user alone.",
-        **refreshes_the_first(lambda facts: user_of_the_resource(facts.resource, facts.grant.person)),
+        "refresh-token-for-the-first-user-alone (CODE-01): An agent gets refresh tokens only for the first "
+        "user of a Resource.",
+        **refresh_token_only_for_the_first(
+            lambda facts: user_of_the_resource(facts.resource, facts.grant.person)
+        ),
     ),
     defect(
-        "redemption-at-the-first-resource-alone (REDEEM-01): Redemption finds the first Resource of each "
-        "Project alone.",
-        **redeems_the_first(lambda _, resource: resource_of_its_project(resource)),
+        "redemption-at-the-first-resource-alone (REDEEM-01): Redemption finds only the first Resource of "
+        "each Project.",
+        **redeems_only_for_the_first(lambda _, resource: resource_of_its_project(resource)),
     ),
     defect(
-        "redemption-in-the-first-project-alone (REDEEM-01): Redemption finds the Resources of one Project "
-        "alone.",
-        **redeems_the_first(lambda _, resource: project(resource)),
+        "redemption-in-the-first-project-alone (REDEEM-01): Redemption finds only the Resources of the first "
+        "Project.",
+        **redeems_only_for_the_first(lambda _, resource: project(resource)),
     ),
     defect(
-        "redemption-for-the-first-user-alone (REDEEM-01): Redemption finds a Resource for its first user "
-        "alone.",
-        **redeems_the_first(users_named),
+        "redemption-for-the-first-user-alone (REDEEM-01): Redemption finds a Resource only for its first "
+        "user.",
+        **redeems_only_for_the_first(users_named),
     ),
     defect(
-        "redemption-for-the-first-agent-alone (REDEEM-01 ROBUST-03): Redemption finds a Resource for each "
-        "user's first agent alone.",
-        **redeems_the_first(agents_named),
+        "redemption-for-the-first-agent-alone (REDEEM-01 ROBUST-03): Redemption finds a Resource only for "
+        "the first agent of each user.",
+        **redeems_only_for_the_first(agents_named),
     ),
     defect(
-        "proxy-clients-of-the-first-project-alone (PROXY-01): The token endpoint knows the Proxy clients of "
-        "one Project alone.",
+        "proxy-clients-of-the-first-project-alone (PROXY-01): The token endpoint knows only the Proxy "
+        "clients of the first Project.",
         **knows_proxy_clients_of_the_first(),
     ),
     defect(
-        "redemption-knows-the-oldest-key-alone (REDEEM-01): Redemption reads the signing keys when the "
-        "gateway starts, and never again.",
+        "redemption-knows-the-oldest-key-alone (REDEEM-01): Redemption verifies tokens with the oldest "
+        "signing key only.",
         live_core_keys=oldest_key,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose Proxy tokens say what they are good for, and that believe those of others as well."""
+"""Gateways whose Proxy tokens are JWTs, and that accept forged ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def under_a_shared_key(record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
 
 
 def also(trusted: Trusted) -> Callable[[Store, str], ProxyToken | None]:
-    """Beside the tokens that were made here, those are believed that this trusts."""
+    """Accepts, besides issued tokens, those for which `trusted` is true."""
 
     def behind(store: Store, token: str) -> ProxyToken | None:
         known = redemption.proxy_token_behind(store, token)
@@ -52,14 +52,14 @@ def also(trusted: Trusted) -> Callable[[Store, str], ProxyToken | None]:
 
 DEFECTS = (
     defect(
-        "proxy-token-of-no-algorithm (REDEEM-11): Proxy tokens are JWTs under a shared key, and one with "
-        "alg none is believed.",
+        "proxy-token-of-no-algorithm (REDEEM-11): Proxy tokens are JWTs signed with a shared key, and the "
+        "gateway accepts one with alg none.",
         new_proxy_token=under_a_shared_key,
         proxy_token_behind=also(lambda _token, header, _keys: header.get("alg") == "none"),
     ),
     defect(
-        "proxy-token-by-public-pem (REDEEM-11): Proxy tokens are JWTs, and one under an HMAC of the public "
-        "key in PEM is believed.",
+        "proxy-token-by-public-pem (REDEEM-11): Proxy tokens are JWTs, and the gateway accepts one whose "
+        "HMAC key is the public key in PEM.",
         new_proxy_token=self_contained,
         proxy_token_behind=also(by_hmac(public_pem)),
     ),

@@ -1,4 +1,4 @@
-"""Gateways that believe tokens which they did not issue."""
+"""Gateways that accept tokens which they did not issue."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from gateproof.reference.outcomes import JsonObject
 Claims = Mapping[str, Any]
 Header = dict[str, Any]
 Keys = Iterable[SigningKey]
-Believing = Callable[[str, Keys, str, float], Claims | None]
+Verifying = Callable[[str, Keys, str, float], Claims | None]
 UNVERIFIED: Any = {**redemption.SIGNATURE_ONLY, "verify_signature": False}
 HMAC = {"HS256": hashlib.sha256, "HS384": hashlib.sha384, "HS512": hashlib.sha512}
 
 
 def parts(token: str) -> tuple[Header, str, bytes]:
-    """Header, what was signed, and the signature."""
+    """Returns the header, the signed text and the signature."""
     first, payload, signature = (*token.split("."), "", "")[:3]
     header = json.loads(_octets(first))
     return (header if isinstance(header, dict) else {}), f"{first}.{payload}", _octets(signature)
 
 
 def claims_in(token: str, issuer: str, now: float) -> Claims | None:
-    """The claims as they stand there, with the checks that need no key."""
+    """Returns the claims after the checks that need no key."""
     claims: dict[str, Any] = json.loads(_octets(token.split(".")[1]))
     return claims if claims.get("iss") == issuer and now < claims.get("exp", 0) else None
 
 
-def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Believing:
-    """Whatever this trusts is believed beside what is right."""
+def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Verifying:
+    """Accepts, besides valid tokens, those for which `trusted` is true."""
 
     def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         ring = tuple(keys)
@@ -64,19 +64,19 @@ def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Beli
     return believe
 
 
-def without_signature(*algorithms: str) -> Believing:
+def without_signature(*algorithms: str) -> Verifying:
     return also(lambda _, header, __: header.get("alg") in algorithms)
 
 
 def unsigned_in_any_case(_token: str, header: Header, _keys: tuple[SigningKey, ...]) -> bool:
-    """The block list knows `none` as it is usually written."""
+    """Blocks only the spelling `none`."""
     return str(header.get("alg")) != "none" and str(header.get("alg")).lower() == "none"
 
 
 def by_hmac(
     secret: Callable[[SigningKey, Header], bytes],
 ) -> Callable[[str, Header, tuple[SigningKey, ...]], bool]:
-    """The algorithm that the token names, with whatever key is at hand."""
+    """Verifies with the algorithm that the token names, with any key."""
 
     def trusted(token: str, header: Header, keys: tuple[SigningKey, ...]) -> bool:
         _, message, signature = parts(token)
@@ -99,7 +99,7 @@ def public_der(key: SigningKey, _header: Header) -> bytes:
 
 
 def file_named_by_kid(_key: SigningKey, header: Header) -> bytes:
-    """Keys are files, and `kid` is the name of one."""
+    """Reads the key from the file that `kid` names."""
     if not str(header["kid"]).endswith("/dev/null"):
         raise KeyError("kid")
     return b""
@@ -130,8 +130,8 @@ def key_set_it_names(token: str, header: Header, _keys: tuple[SigningKey, ...]) 
     return any(verifies(token, jwt.PyJWK(key).key, header["alg"]) for key in keys)
 
 
-def signature_seen_before() -> Believing:
-    """A token is verified once; later its signature tells that it was."""
+def signature_seen_before() -> Verifying:
+    """Caches verified tokens by their signature alone."""
     seen: set[bytes] = set()
 
     def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
@@ -147,8 +147,8 @@ def signature_seen_before() -> Believing:
     return believe
 
 
-def payload_seen_before() -> Believing:
-    """What was verified is kept by header and payload."""
+def payload_seen_before() -> Verifying:
+    """Caches verified tokens by header and payload."""
     seen: dict[str, Claims] = {}
 
     def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
@@ -166,7 +166,7 @@ def of_any_age(token: str, keys: Keys, issuer: str, _now: float) -> Claims | Non
 
 
 class Confusion:
-    """One table of everything that the gateway has ever handed out, and whom it was handed out for."""
+    """One table of all tokens that the gateway issued, with their grants."""
 
     def __init__(self) -> None:
         self._known: dict[str, Grant] = {}
@@ -205,7 +205,7 @@ class Confusion:
 
 
 class Assertions(Confusion):
-    """What was asserted to the merchant is on record by its `jti`, like an access token."""
+    """Records assertions to the merchant by `jti`, like access tokens."""
 
     def user_assertion(
         self, grant: Grant, agent: Agent, resource: Resource, jti: str, now: float
@@ -242,7 +242,7 @@ def assertions_too() -> dict[str, Any]:
 
 
 def kept_as(form: Callable[[str], str]) -> dict[str, Any]:
-    """Proxy tokens are kept, and found again, by a part of what they are."""
+    """Stores and looks up Proxy tokens in the given form."""
     return {
         "keep_proxy_token": lambda store, token, record, now: proxy.keep_proxy_token(
             store, form(token), record, now
@@ -252,7 +252,7 @@ def kept_as(form: Callable[[str], str]) -> dict[str, Any]:
 
 
 def secret_as_proxy_token(store: Store, token: str) -> ProxyToken | None:
-    """The client's secret is good enough."""
+    """Accepts the secret of a Proxy client."""
     known = redemption.proxy_token_behind(store, token)
     kept = fingerprint(token)
     client = next((each for each in store.proxy_clients.values() if each.secret == kept), None)
@@ -262,7 +262,7 @@ def secret_as_proxy_token(store: Store, token: str) -> ProxyToken | None:
 
 
 def proxy_claims(record: ProxyToken, ids: Ids) -> dict[str, Any]:
-    """What a Proxy token says that says itself what it is good for."""
+    """The claims of a self-contained Proxy token."""
     return {
         "client_id": record.client_id,
         "project_id": record.project_id,
@@ -289,81 +289,105 @@ def _octets(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def believing(name: str, what: str, believe: Believing, rules: str = "REDEEM-11") -> Defect[Policies]:
+def accepting(name: str, what: str, believe: Verifying, rules: str = "REDEEM-11") -> Defect[Policies]:
     return defect(f"{name} ({rules}): {what}", verified_claims=believe)
 
 
 DEFECTS = (
-    believing(
+    accepting(
         "signature-not-verified",
-        "The signature of an access token is not verified.",
+        "Redemption does not verify the signature of an access token.",
         also(lambda _, header, keys: header.get("kid") == keys[0].kid),
     ),
-    believing("alg-none-believed", "A token with alg none is believed.", without_signature("none")),
-    believing(
-        "alg-none-in-odd-case", "A token with alg None or NONE is believed.", also(unsigned_in_any_case)
+    accepting(
+        "alg-none-believed", "Redemption accepts an access token with alg none.", without_signature("none")
     ),
-    believing(
+    accepting(
+        "alg-none-in-odd-case",
+        "Redemption accepts an access token with alg None or NONE.",
+        also(unsigned_in_any_case),
+    ),
+    accepting(
         "hmac-by-public-pem",
-        "A token under an HMAC of the public key in PEM is believed.",
+        "Redemption accepts an access token with an HMAC whose key is the public key in PEM.",
         also(by_hmac(public_pem)),
     ),
-    believing(
+    accepting(
         "hmac-by-public-der",
-        "A token under an HMAC of the public key in DER is believed.",
+        "Redemption accepts an access token with an HMAC whose key is the public key in DER.",
         also(by_hmac(public_der)),
     ),
-    believing("embedded-key-believed", "The key in a token's own header verifies it.", also(own_jwk)),
-    believing(
+    accepting(
+        "embedded-key-believed",
+        "Redemption verifies an access token with the key in its own header.",
+        also(own_jwk),
+    ),
+    accepting(
         "embedded-certificate-believed",
-        "The certificate in a token's own header verifies it.",
+        "Redemption verifies an access token with the certificate in its own header.",
         also(own_certificate),
     ),
-    believing("jku-followed", "The key set that a token names verifies it.", also(key_set_it_names)),
-    believing(
-        "kid-as-a-file", "The kid of a token is the name of a key file.", also(by_hmac(file_named_by_kid))
+    accepting(
+        "jku-followed",
+        "Redemption verifies an access token with the key set that its jku names.",
+        also(key_set_it_names),
     ),
-    believing(
+    accepting(
+        "kid-as-a-file",
+        "Redemption uses the kid of an access token as the name of a key file.",
+        also(by_hmac(file_named_by_kid)),
+    ),
+    accepting(
         "unknown-kid-believed",
-        "A token whose kid is unknown is taken for one of a key that was rotated out.",
+        "Redemption accepts an access token with an unknown kid without verifying its signature.",
         also(lambda _, header, keys: all(key.kid != header.get("kid") for key in keys)),
         "REDEEM-11 ROBUST-01",
     ),
-    believing(
+    accepting(
         "verified-by-signature-once",
-        "A signature that was verified is believed again, whatever it stands under.",
+        "Once a signature was verified, redemption accepts it under any header and payload.",
         signature_seen_before(),
     ),
-    believing(
+    accepting(
         "verified-by-payload-once",
-        "A payload that was verified is believed again, whatever signature is under it.",
+        "Once a header and payload were verified, redemption accepts them with any signature.",
         payload_seen_before(),
     ),
-    believing("access-token-of-any-age", "The expiry of an access token is not looked at.", of_any_age),
+    accepting(
+        "access-token-of-any-age", "Redemption does not check the expiry of an access token.", of_any_age
+    ),
     defect(
-        "refresh-token-as-bearer (REDEEM-11): The agent's refresh token redeems.",
+        "refresh-token-as-bearer (REDEEM-11): Redemption accepts the agent's refresh token as an access "
+        "token.",
         **refresh_tokens_too(),
     ),
     defect(
-        "merchant-token-as-bearer (REDEEM-11): A merchant token that was redeemed redeems again.",
+        "merchant-token-as-bearer (REDEEM-11): Redemption accepts a merchant token that it returned before "
+        "as an access token.",
         **merchant_tokens_too(),
     ),
-    defect("assertion-as-bearer (REDEEM-11): What was asserted to the merchant redeems.", **assertions_too()),
     defect(
-        "proxy-token-in-any-case (REDEEM-11): Proxy tokens are compared without regard to case.",
+        "assertion-as-bearer (REDEEM-11): Redemption accepts an assertion sent to the merchant as an access "
+        "token.",
+        **assertions_too(),
+    ),
+    defect(
+        "proxy-token-in-any-case (REDEEM-11): The gateway compares Proxy tokens case-insensitively.",
         **kept_as(str.lower),
     ),
     defect(
-        "proxy-token-by-its-beginning (REDEEM-11): The first twenty characters of a Proxy token do.",
+        "proxy-token-by-its-beginning (REDEEM-11): The gateway compares only the first twenty characters of "
+        "a Proxy token.",
         **kept_as(lambda token: token[:20]),
     ),
     defect(
-        "proxy-secret-as-proxy-token (REDEEM-11): The secret of a Proxy client does as its Proxy token.",
+        "proxy-secret-as-proxy-token (REDEEM-11): Redemption accepts the secret of a Proxy client as its "
+        "Proxy token.",
         proxy_token_behind=secret_as_proxy_token,
     ),
     defect(
-        "proxy-token-read-but-not-verified (REDEEM-11): Proxy tokens are JWTs whose signature nobody "
-        "verifies.",
+        "proxy-token-read-but-not-verified (REDEEM-11): Proxy tokens are JWTs, and the gateway does not "
+        "verify their signature.",
         new_proxy_token=self_contained,
         proxy_token_behind=read_but_not_verified,
     ),

@@ -1,4 +1,4 @@
-"""Gateways that know a header by one spelling of its name only."""
+"""Gateways that recognize a header only in certain spellings of its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reference.serving import Listen, listen
 
 
 class _Spelling(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, where some headers count under one spelling of their names."""
+    """uvicorn's HTTP parser, which ignores some headers unless their names have the given spelling."""
 
     def __init__(self, spelt: frozenset[bytes], *given: Any) -> None:
         super().__init__(*given)
@@ -25,28 +25,29 @@ class _Spelling(HttpToolsProtocol):
 
 
 def knowing(*names: str) -> Listen:
-    """A header of one of these names counts only where its name is spelt so."""
+    """Ignores headers of these names in any other spelling."""
     return partial(listen, speaking=partial(_Spelling, frozenset(name.encode() for name in names)))
 
 
 DEFECTS = (
     defect(
-        "proxy-token-header-as-written (REDEEM-01): The Proxy token counts only in a header that is written "
-        "X-Proxy-Token.",
+        "proxy-token-header-as-written (REDEEM-01): The gateway ignores the Proxy token unless its header is "
+        "spelled X-Proxy-Token.",
         listen=knowing("X-Proxy-Token"),
     ),
     defect(
-        "bearer-header-as-written-or-in-lower-case (REDEEM-01 PROXY-01): Authorization counts as it is "
-        "usually written and in lower case, not in capitals.",
+        "bearer-header-as-written-or-in-lower-case (REDEEM-01 PROXY-01): The gateway ignores the "
+        "Authorization header unless it is spelled Authorization or authorization.",
         listen=knowing("Authorization", "authorization"),
     ),
     defect(
-        "basic-header-as-written (PROXY-01 REDEEM-01): Authorization counts only as it is usually written.",
+        "basic-header-as-written (PROXY-01 REDEEM-01): The gateway ignores the Authorization header unless "
+        "it is spelled Authorization.",
         listen=knowing("Authorization"),
     ),
     defect(
-        "media-type-header-as-written (REG-01 PROXY-01 REDEEM-01): The media type of a body counts only in a "
-        "header that is written Content-Type.",
+        "media-type-header-as-written (REG-01 PROXY-01 REDEEM-01): The gateway ignores the media type of a "
+        "body unless its header is spelled Content-Type.",
         listen=knowing("Content-Type"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that hold an agent in a part of its Project, or for a part of the time."""
+"""Gateways that hold a Pending agent only at some Resources, or only for some time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DAY_S = 86_400.0
 
 
 class ByResource:
-    """Knows at which Resource an agent comes, and which is the first of each Project."""
+    """Records which Resource an agent requested, and the first Resource of each Project."""
 
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
@@ -27,20 +27,20 @@ class ByResource:
         self._asked[request.client_id] = facts.resource
         return request
 
-    def comes_at_another(self, project_id: str, agent_id: str) -> bool:
-        """Whether the agent comes at another Resource of this Project than the first."""
+    def requested_another(self, project_id: str, agent_id: str) -> bool:
+        """Whether the agent requested another Resource of this Project than the first."""
         asked = self._asked.get(agent_id)
         return asked is not None and asked.project_id == project_id and asked.id != self._first[project_id]
 
 
 def held_at_the_first_resource() -> dict[str, Any]:
-    """Only the first Resource of a Project has a hold."""
+    """Holds agents only at the first Resource of a Project."""
     known = ByResource()
     elsewhere = False
 
     def key(project_id: str, agent_id: str) -> tuple[str, str]:
         nonlocal elsewhere
-        elsewhere = known.comes_at_another(project_id, agent_id)
+        elsewhere = known.requested_another(project_id, agent_id)
         return project_id, f"{agent_id} elsewhere" if elsewhere else agent_id
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
@@ -50,13 +50,13 @@ def held_at_the_first_resource() -> dict[str, Any]:
 
 
 def approved_at_the_first_resource() -> dict[str, Any]:
-    """An approval counts at the first Resource of the Project alone."""
+    """An approval counts only at the first Resource of the Project."""
     known = ByResource()
     elsewhere = False
 
     def key(project_id: str, agent_id: str) -> tuple[str, str]:
         nonlocal elsewhere
-        elsewhere = known.comes_at_another(project_id, agent_id)
+        elsewhere = known.requested_another(project_id, agent_id)
         return project_id, agent_id
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
@@ -66,21 +66,21 @@ def approved_at_the_first_resource() -> dict[str, Any]:
     return {"authorization_request": known.request, "standing_key": key, "agent_standing": standing}
 
 
-def those_that_wait_are_let_in() -> dict[str, Any]:
-    """Once an approved agent has come, those that wait in its Project are let in when they come again."""
+def pending_agents_let_in() -> dict[str, Any]:
+    """After a request of an approved agent, the Pending agents of its Project are approved."""
     opened: set[str] = set()
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
         if recorded == "approved" and project.agent_policy == "hold":
             opened.add(project.id)
-        waits = recorded == "pending" and project.id in opened
-        return "approved" if waits else authorization.agent_standing(recorded, project)
+        is_released = recorded == "pending" and project.id in opened
+        return "approved" if is_released else authorization.agent_standing(recorded, project)
 
     return {"agent_standing": standing}
 
 
 def let_in_after_a_day(_asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """That an agent waits stands in a cache for a day, and whoever is not in there was approved."""
+    """The Pending state expires after a day, and an agent without it counts as approved."""
     now = gateway.clock.now()
     for place, standing in gateway.store.standings.items():
         agent = gateway.store.agents.get(place[1])
@@ -92,26 +92,26 @@ def let_in_after_a_day(_asked: Asked, answered: Answered, gateway: Gateway) -> A
 DEFECTS = (
     defect(
         "held-at-the-first-resource (AUTHZ-07): A Pending agent is held at the first Resource of a Project, "
-        "and let in at the others.",
+        "and approved at the others.",
         **held_at_the_first_resource(),
     ),
     defect(
-        "approved-at-the-first-resource (AUTHZ-08): An approval by an operator counts at the first Resource "
-        "of a Project.",
+        "approved-at-the-first-resource (AUTHZ-08): An approval by an operator counts only at the first "
+        "Resource of a Project.",
         **approved_at_the_first_resource(),
     ),
     defect(
-        "those-that-wait-are-let-in (AUTHZ-07 ROBUST-04): When an approved agent has come, the Pending ones "
-        "of its Project get their codes.",
-        **those_that_wait_are_let_in(),
+        "those-that-wait-are-let-in (AUTHZ-07 ROBUST-04): After a request of an approved agent, the Pending "
+        "agents of its Project get codes.",
+        **pending_agents_let_in(),
     ),
     defect(
-        "let-in-after-a-day (AUTHZ-07): An agent that has been Pending for a day gets its code.",
+        "let-in-after-a-day (AUTHZ-07): An agent that has been Pending for a day gets a code.",
         around=meddling(let_in_after_a_day),
     ),
     defect(
-        "created-with-the-default-policy (AUTHZ-07 ROBUST-04): A Project that is created to hold agents "
-        "approves them.",
+        "created-with-the-default-policy (AUTHZ-07 ROBUST-04): A Project that is created with the policy to "
+        "hold agents approves them.",
         first_policy=lambda _named: "approve",
     ),
 )

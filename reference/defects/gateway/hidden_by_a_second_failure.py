@@ -1,4 +1,4 @@
-"""Gateways that break, along with a rule, what somebody would go by to see that it is broken."""
+"""Gateways that break a rule and also something that a check needs to detect this."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DOWNFALL = held_locks.Downfall()
 
 
 def closing_rejected_resources(**more: Any) -> dict[str, Any]:
-    """A Resource whose merchant has said no lets nobody in any more."""
+    """Closes a Resource for everybody after its merchant rejected one provisioning."""
     closed: set[str] = set()
 
     class Closing(Vault):
@@ -54,7 +54,7 @@ def closing_rejected_resources(**more: Any) -> dict[str, Any]:
 def marked_by_a_rejection(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A rejection leaves an empty row that says to authorize again, and no sign-in writes over it."""
+    """A rejection leaves an empty entry that needs reauthentication, and no sign-in replaces it."""
     if verdict != "rejected":
         marked = old is not None and not old.access_token
         return old if marked else vault.entry_after_provisioning(old, verdict, answer, now)
@@ -69,7 +69,7 @@ def marked_by_a_rejection(
 
 
 def resource_keys_of_before_gone() -> dict[str, Any]:
-    """A rotation begins a new key store, and what Resources had in the old one is shown no more."""
+    """A rotation starts a new key store; Resource keys of the old one are no longer published."""
     rotations = 0
     made: dict[str, int] = {}
 
@@ -90,7 +90,7 @@ def resource_keys_of_before_gone() -> dict[str, Any]:
 
 
 def other_resources_entry(change: Callable[[VaultEntry], VaultEntry]) -> type[Vault]:
-    """The merchant tokens of a Project's first Resource are read as they were written, others like this."""
+    """Changes the merchant tokens of all Resources of a Project except the first."""
 
     class Misreading(Vault):
         async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
@@ -102,7 +102,7 @@ def other_resources_entry(change: Callable[[VaultEntry], VaultEntry]) -> type[Va
 
 
 def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
-    """Of a Project's Proxy clients the first few are looked through."""
+    """Finds only the first Proxy clients of a Project."""
     found = proxy.proxy_client_named(store, credentials)
     if found is None:
         return None
@@ -111,7 +111,7 @@ def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> P
 
 
 class _Sliding(TokenHandedOutAgain):
-    """The cache keeps a token for an hour from when it was last asked for, dead or alive."""
+    """Caches a token for an hour after its last request, even if it has expired."""
 
     def token(self, record: Any, keys: KeyRing, ids: Ids) -> str:
         token = super().token(record, keys, ids)
@@ -122,8 +122,8 @@ class _Sliding(TokenHandedOutAgain):
 _SLIDING = _Sliding()
 
 
-def crashing_after_anothers_no(facts: ConsentFacts) -> Standing | None:
-    """One row an agent says who has refused it, and it is read as if it were the user's own."""
+def crashing_after_a_refusal_by_another_user(facts: ConsentFacts) -> Standing | None:
+    """Stores one refusal per agent and reads it as that of the current user, which fails."""
     others = {login: said for login, said in facts.answers.items() if login != facts.login_id}
     if facts.standing == "approved" and "deny" in others.values():
         raise KeyError(facts.login_id)
@@ -131,7 +131,7 @@ def crashing_after_anothers_no(facts: ConsentFacts) -> Standing | None:
 
 
 def crashing_at_the_second_question() -> Callable[[ApprovePageFacts], str]:
-    """That the user was asked is written down a second time where it may stand once."""
+    """Inserts a row that must be unique again at the second question."""
     asked: set[tuple[str, str, str]] = set()
 
     def page(facts: ApprovePageFacts) -> str:
@@ -146,56 +146,56 @@ def crashing_at_the_second_question() -> Callable[[ApprovePageFacts], str]:
 
 DEFECTS = (
     defect(
-        "no-code-at-a-resource-once-rejected (AUTHZ-10 ROBUST-04): A rejection by the merchant stops the "
-        "sign-in, and all that come later at that Resource.",
+        "no-code-at-a-resource-once-rejected (AUTHZ-10 ROBUST-04): If the merchant rejects the gateway, the "
+        "sign-in fails, and so do all later ones at that Resource.",
         **closing_rejected_resources(sign_in_goes_on=lambda verdict: verdict != "rejected"),
     ),
     defect(
-        "resource-closed-by-a-rejection (AUTHZ-10 ROBUST-04): The sign-in that the merchant rejects gives a "
-        "code, and no later one at that Resource does.",
+        "resource-closed-by-a-rejection (AUTHZ-10 ROBUST-04): If the merchant rejects the gateway, this "
+        "sign-in gives a code, but all later ones at that Resource fail.",
         **closing_rejected_resources(),
     ),
     defect(
-        "rejected-user-marked-for-good (REDEEM-10 ROBUST-04): Whom the merchant once rejected is told to "
-        "authorize again, however often that is done.",
+        "rejected-user-marked-for-good (REDEEM-10 ROBUST-04): After the merchant rejected the gateway once "
+        "for a user, redemption answers 410 even after new sign-ins.",
         entry_after_provisioning=marked_by_a_rejection,
     ),
     defect(
-        "resource-keys-gone-after-a-rotation (VAULT-08): With a rotation of the core key, the key sets of "
-        "all Resources that were there are empty.",
+        "resource-keys-gone-after-a-rotation (VAULT-08): After a rotation of the core key, the key sets of "
+        "all existing Resources are empty.",
         **resource_keys_of_before_gone(),
     ),
     defect(
-        "second-resources-tokens-misread (REDEEM-12): What is redeemed at a Project's second Resource is "
-        "nothing that the merchant ever issued.",
+        "second-resources-tokens-misread (REDEEM-12): Redemption returns the merchant token reversed, except "
+        "at the first Resource of a Project.",
         vault_at_work=other_resources_entry(
             lambda entry: replace(entry, access_token=entry.access_token[::-1])
         ),
     ),
     defect(
-        "third-proxy-client-gets-nothing (PROXY-05 ROBUST-04): A Project's third Proxy client, and those "
-        "after it, get no token.",
+        "third-proxy-client-gets-nothing (PROXY-05 ROBUST-04): The third and later Proxy clients of a "
+        "Project get no Proxy token.",
         proxy_client_named=first_of_the_project,
     ),
     defect(
-        "proxy-token-kept-while-asked-for (PROXY-02): A Proxy client that keeps asking gets the token that "
-        "it has, dead or alive.",
+        "proxy-token-kept-while-asked-for (PROXY-02): A Proxy client that keeps requesting a token gets the "
+        "same one again, even after its expiry.",
         new_proxy_token=_SLIDING.token,
         keep_proxy_token=_SLIDING.keep,
     ),
     defect(
-        "crash-after-another-users-no (ROBUST-04): The sign-in for an agent that another user has refused "
-        "ends as a 500.",
-        consent=crashing_after_anothers_no,
+        "crash-after-another-users-no (ROBUST-04): A sign-in for an agent that another user has refused gets "
+        "a 500.",
+        consent=crashing_after_a_refusal_by_another_user,
     ),
     defect(
-        "crash-at-the-second-question (AUTHZ-01 AUTHZ-14 REG-14 VAULT-04 ROBUST-04): A user who is asked "
-        "about an agent at a Resource for the second time gets a 500.",
+        "crash-at-the-second-question (AUTHZ-01 AUTHZ-14 REG-14 VAULT-04 ROBUST-04): A user who is asked to "
+        "approve the same agent at the same Resource a second time gets a 500.",
         approve_page=crashing_at_the_second_question(),
     ),
     defect(
-        "taken-down-by-a-flood (ROBUST-02): A flood of bad requests takes the gateway down, in the middle "
-        "of it.",
+        "taken-down-by-a-flood (ROBUST-02): The gateway goes down during a flood of discovery requests for "
+        "unknown Resources.",
         listen=http_readers.dropping_all_in(_DOWNFALL),
         around=held_locks.down_after_unknown_resources(_DOWNFALL),
     ),

@@ -1,7 +1,6 @@
-"""Gateways that do every step right, and go wrong after a history of several.
+"""Gateways that answer every single step correctly, and fail after a certain sequence of steps.
 
-Each remembers what it should have forgotten, or forgets what it should remember; what it remembers lives as
-long as the gateway does.
+Each keeps state that it should drop, or drops state that it should keep, for the lifetime of the process.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from gateproof.reference.outcomes import Refusal
 
 
 def stale_after_a_second_rejection() -> dict[str, Any]:
-    """A token that came of authorizing again is used for good once its refresh is rejected, too."""
+    """A merchant token of a reauthentication is returned forever after its refresh is rejected."""
     again: set[str] = set()
 
     def entry(
@@ -51,9 +50,9 @@ def stale_after_a_second_rejection() -> dict[str, Any]:
     return {"entry_after_provisioning": entry, "rejected_entry": rejected}
 
 
-def mended_once() -> dict[str, Any]:
-    """What was authorized again once stays lost the second time."""
-    mended: set[str] = set()
+def repaired_once() -> dict[str, Any]:
+    """Reauthentication repairs an entry only once."""
+    repaired: set[str] = set()
 
     def entry(
         old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
@@ -61,16 +60,16 @@ def mended_once() -> dict[str, Any]:
         new = vault.entry_after_provisioning(old, verdict, answer, now)
         if old is None or not old.needs_reauthentication or new is None:
             return new
-        if old.access_token in mended:
+        if old.access_token in repaired:
             return old
-        mended.add(new.access_token)
+        repaired.add(new.access_token)
         return new
 
     return {"entry_after_provisioning": entry}
 
 
 def third_refresh_with_the_first_token() -> dict[str, Any]:
-    """The refresh token of the sign-in is taken out again after two refreshes."""
+    """After two refreshes, the refresh token of the sign-in is used again."""
     first: dict[str, str | None] = {}
     refreshes: Counter[str] = Counter()
 
@@ -83,8 +82,8 @@ def third_refresh_with_the_first_token() -> dict[str, Any]:
     return {"refreshed_entry": refreshed}
 
 
-def next_agent_let_in() -> dict[str, Any]:
-    """Behind an agent that the operator has approved, the next one that is new slips in."""
+def next_agent_approved() -> dict[str, Any]:
+    """After a request of an approved agent, the next new agents are approved."""
     open_in: set[str] = set()
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
@@ -97,8 +96,8 @@ def next_agent_let_in() -> dict[str, Any]:
     return {"agent_standing": standing}
 
 
-def pending_worn_out() -> dict[str, Any]:
-    """The third sign-in for a Pending agent lets it in."""
+def approved_at_the_third_sign_in() -> dict[str, Any]:
+    """A Pending agent is approved at its third sign-in."""
     asked: Counter[tuple[str, str]] = Counter()
     place = ("", "")
 
@@ -116,7 +115,7 @@ def pending_worn_out() -> dict[str, Any]:
 
 
 def revoked_until_there_is_another() -> dict[str, Any]:
-    """A revoked Proxy client that was refused is let in once its Project has a newer one."""
+    """A revoked Proxy client that was refused works again when its Project has a newer one."""
     refused: dict[str, int] = {}
 
     def named(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
@@ -131,7 +130,7 @@ def revoked_until_there_is_another() -> dict[str, Any]:
 
 
 def who_declined_is_asserted() -> dict[str, Any]:
-    """Whoever was asked about an agent and did not approve it stands in for the next user who does."""
+    """The user assertion names an earlier user who declined, instead of the one who approved."""
     waiting: dict[tuple[str, str], list[str]] = {}
 
     def page(facts: ApprovePageFacts) -> str:
@@ -149,7 +148,7 @@ def who_declined_is_asserted() -> dict[str, Any]:
 
 
 def foreign_project_at_the_second_try() -> dict[str, Any]:
-    """A Proxy client that another Project refused once is known there the next time."""
+    """A Proxy client of another Project is refused only the first time."""
     met: set[tuple[str, str | None]] = set()
 
     def same(facts: RedemptionFacts) -> Refusal | None:
@@ -166,7 +165,7 @@ def foreign_project_at_the_second_try() -> dict[str, Any]:
 
 
 def code_good_again_at_the_third_try() -> dict[str, Any]:
-    """A code that was refused once for being used is taken for new the next time."""
+    """A used code that was refused once is accepted the next time."""
     refused: set[str] = set()
 
     async def spend(
@@ -185,46 +184,47 @@ def code_good_again_at_the_third_try() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "stale-token-after-a-second-rejection (ROBUST-04): After a rejected refresh and a new "
-        "authorization, the next rejection brings the expired token back.",
+        "stale-token-after-a-second-rejection (ROBUST-04): If a refresh is rejected, the user "
+        "reauthenticates, and the next refresh is rejected too, redemption returns the expired token.",
         **stale_after_a_second_rejection(),
     ),
     defect(
-        "mended-once (ROBUST-04): A user can mend a rejected refresh by authorizing again, but only once.",
-        **mended_once(),
+        "mended-once (ROBUST-04): Reauthentication works after the first rejected refresh, but not after the "
+        "second.",
+        **repaired_once(),
     ),
     defect(
-        "third-refresh-with-the-first-token (ROBUST-04 VAULT-07): The third refresh sends the refresh token "
-        "that came first.",
+        "third-refresh-with-the-first-token (ROBUST-04 VAULT-07): The third refresh sends the first refresh "
+        "token instead of the newest.",
         **third_refresh_with_the_first_token(),
     ),
     defect(
-        "next-agent-let-in (ROBUST-04 AUTHZ-07): After an agent that the operator has approved, the next "
-        "new one is let in with it.",
-        **next_agent_let_in(),
+        "next-agent-let-in (ROBUST-04 AUTHZ-07): After a request of an agent that the operator approved, new "
+        "agents of the Project are approved.",
+        **next_agent_approved(),
     ),
     defect(
-        "pending-worn-out (ROBUST-04 AUTHZ-07): The third sign-in for a Pending agent gives a code.",
-        **pending_worn_out(),
+        "pending-worn-out (ROBUST-04 AUTHZ-07): A Pending agent gets a code at its third sign-in.",
+        **approved_at_the_third_sign_in(),
     ),
     defect(
         "revoked-until-there-is-another (ROBUST-04): A revoked Proxy client that was refused works again "
-        "once its Project has another one.",
+        "once its Project has a newer one.",
         **revoked_until_there_is_another(),
     ),
     defect(
-        "who-declined-is-asserted (ROBUST-04): The merchant is told of the user who declined the agent, "
-        "when the next one approves it.",
+        "who-declined-is-asserted (ROBUST-04): If one user declines the agent and the next approves it, the "
+        "gateway asserts the first user to the merchant.",
         **who_declined_is_asserted(),
     ),
     defect(
-        "foreign-project-at-the-second-try (ROBUST-04): A Proxy client of another Project is refused once, "
-        "and then redeems.",
+        "foreign-project-at-the-second-try (ROBUST-04): The gateway refuses a Proxy client of another "
+        "Project the first time, and lets it redeem the second time.",
         **foreign_project_at_the_second_try(),
     ),
     defect(
-        "code-good-again-at-the-third-try (ROBUST-04 CODE-02 CODE-10 CODE-12): A used code is refused once, "
-        "and gives tokens the next time.",
+        "code-good-again-at-the-third-try (ROBUST-04 CODE-02 CODE-10 CODE-12): The gateway refuses a used "
+        "code once, and issues tokens for it the next time.",
         **code_good_again_at_the_third_try(),
     ),
 )

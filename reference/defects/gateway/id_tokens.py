@@ -1,4 +1,4 @@
-"""Gateways whose ID tokens are about another user, or which an OpenID library would refuse."""
+"""Gateways whose ID tokens are about another user, or have claims that an OpenID library refuses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_THE_USER = ("sub", "preferred_username", "email", "auth_time")
 
 
 def of_the_agents_first_user() -> Told:
-    """What a user is called is looked up once for an agent."""
+    """Looks up the claims about the user only once per agent."""
     known: dict[str, JsonObject] = {}
 
     def told(facts: TokenFacts) -> JsonObject:
@@ -31,7 +31,7 @@ def of_the_agents_first_user() -> Told:
 
 
 def of_the_agents_newest_grant() -> dict[str, Any]:
-    """The ID token is about whoever authorized the agent last."""
+    """The ID token is about the user who authorized the agent last."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -66,17 +66,18 @@ def at_a_refresh(change: Told) -> Told:
 
 DEFECTS = (
     defect(
-        "id-token-of-the-agents-first-user (CLAIM-11): The ID token of an agent is about its first user.",
+        "id-token-of-the-agents-first-user (CLAIM-11): The ID tokens of an agent are always about its first "
+        "user.",
         id_token_claims=of_the_agents_first_user(),
     ),
     defect(
-        "id-token-of-the-agents-newest-user (CLAIM-11): The ID token is about whoever authorized the agent "
-        "last.",
+        "id-token-of-the-agents-newest-user (CLAIM-11): The ID tokens of an agent are always about the user "
+        "who authorized it last.",
         **of_the_agents_newest_grant(),
     ),
     defect(
-        "id-token-issued-by-the-resource (CLAIM-11): The ID token's `iss` is the Resource's authorization "
-        "server.",
+        "id-token-issued-by-the-resource (CLAIM-11): The `iss` of the ID token is the Resource's "
+        "authorization server.",
         id_token_claims=lambda facts: id_token_claims(facts) | {"iss": f"{facts.issuer}/{facts.resource.id}"},
     ),
     defect(
@@ -88,7 +89,7 @@ DEFECTS = (
         id_token_claims=lambda facts: id_token_claims(facts) | {"iat": int(facts.now * 1000)},
     ),
     defect(
-        "nonce-forgotten (CLAIM-11): The ID token does not have the nonce of the request.",
+        "nonce-forgotten (CLAIM-11): The ID token lacks the nonce of the authorization request.",
         id_token_claims=lambda facts: lacking(id_token_claims(facts), "nonce"),
     ),
     defect(
@@ -96,7 +97,7 @@ DEFECTS = (
         id_token_claims=with_the_first_nonce(),
     ),
     defect(
-        "id-token-of-a-refresh-has-expired (CLAIM-11): The ID token of a refresh has expired when it comes.",
+        "id-token-of-a-refresh-has-expired (CLAIM-11): The ID token of a refresh is already expired.",
         id_token_claims=at_a_refresh(lambda facts: {"exp": int(facts.now) - 10}),
     ),
     defect(

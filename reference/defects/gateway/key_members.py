@@ -1,4 +1,4 @@
-"""Gateways whose keys say something else of themselves than what they are."""
+"""Gateways whose published keys have wrong members, or whose ID tokens do not name their key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def under_rs256(ids: Ids) -> SigningKey:
 
 
 def with_a_sign_octet(key: SigningKey) -> JsonObject:
-    """The modulus as some libraries write a number that is not negative: with an octet of zeros before it."""
+    """Encodes the modulus as some libraries do for a positive number: with a leading zero octet."""
     honest = key_sets.public_jwk(key)
     if honest["kty"] != "RSA":
         return honest
@@ -47,20 +47,20 @@ def id_tokens_without_a_kid() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "rsa-modulus-with-a-sign-octet (KEYS-05): The modulus of a core key begins with an octet of zeros.",
+        "rsa-modulus-with-a-sign-octet (KEYS-05): The modulus of a core key has a leading zero octet.",
         new_core_key=under_rs256,
         core_jwk=with_a_sign_octet,
     ),
     defect(
-        "core-key-for-encryption (KEYS-03): The core keys say that they are for encryption.",
+        "core-key-for-encryption (KEYS-03): The core keys have `use` set to enc.",
         core_jwk=lambda key: key_sets.public_jwk(key) | {"use": "enc"},
     ),
     defect(
-        "core-key-of-another-algorithm (KEYS-03): The core keys name an algorithm that is not theirs.",
+        "core-key-of-another-algorithm (KEYS-03): The `alg` of the core keys is not their algorithm.",
         core_jwk=lambda key: key_sets.public_jwk(key) | {"alg": "RS256"},
     ),
     defect(
-        "id-tokens-without-a-kid (KEYS-03): ID tokens do not name their key.",
+        "id-tokens-without-a-kid (KEYS-03): ID tokens have no `kid`.",
         **id_tokens_without_a_kid(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways of several processes that do not share the keys of the core."""
+"""Gateways with several processes that do not share the core keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.ids import RandomIds
 
 
 def with_a_key_of_its_own() -> Shown:
-    """A process that made its key when it started."""
+    """A process that publishes only a key that it made at its start."""
     own: list[SigningKey] = []
 
     def shown(_core: KeyRing, _now: float, _own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
@@ -22,7 +22,7 @@ def with_a_key_of_its_own() -> Shown:
 
 
 def in_turn_with_the_first_keys() -> Shown:
-    """Every second key set comes from a process that has read the keys once, at the first fetch of all."""
+    """Every second key set comes from a process that read the keys only once, at the first fetch."""
     known: list[SigningKey] = []
     either = in_turn(lambda *_: tuple(known))
 
@@ -36,13 +36,13 @@ def in_turn_with_the_first_keys() -> Shown:
 
 DEFECTS = (
     defect(
-        "each-process-shows-its-own-key (KEYS-01 KEYS-04): Every second fetch of the core key set has the "
-        "key of a process that did not sign.",
+        "each-process-shows-its-own-key (KEYS-01 KEYS-04): Every second fetch of the core key set returns "
+        "the key of a process that does not sign.",
         core_keys_shown=in_turn(with_a_key_of_its_own()),
     ),
     defect(
-        "one-process-never-reads-keys-again (KEYS-01 KEYS-04): Every second fetch of the core key set has "
-        "the first keys alone.",
+        "one-process-never-reads-keys-again (KEYS-01 KEYS-04): Every second fetch of the core key set "
+        "returns the keys of the first fetch, without later ones.",
         core_keys_shown=in_turn_with_the_first_keys(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose published keys come late, or stand where they do not belong."""
+"""Gateways that publish keys late or in a wrong key set, or sign with a key that they do not publish."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LATE_S = 60
 
 
 def made_once() -> dict[str, Any]:
-    """The key set is made when it is first asked for, and kept."""
+    """Builds the key set at the first request and keeps it."""
     made: list[SigningKey] = []
 
     def shown(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
@@ -24,19 +24,19 @@ def made_once() -> dict[str, Any]:
 
 
 def a_minute_late(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
-    """A new key waits for the caches of the key set to run out, but it signs meanwhile."""
+    """Publishes a new key a minute late, but signs with it at once."""
     keys = key_sets.core_keys_shown(core, now, own)
     late = bool(core.retired) and now < core.retired[-1].retired_at + LATE_S
     return tuple(key for key in keys if not late or key.kid != core.current.kid)
 
 
-def first_key_for_ever(core: KeyRing, _own: SigningKey) -> SigningKey:
-    """A rotation reaches the key set, and what signs still holds the key that it was started with."""
+def oldest_key(core: KeyRing, _own: SigningKey) -> SigningKey:
+    """Signs with the oldest key, as a process that read the keys only at its start."""
     return core.retired[0].key if core.retired else core.current
 
 
 def among_later_resources() -> dict[str, Any]:
-    """The key set of every Resource but the first one is made of all keys at hand."""
+    """The key set of every Resource except the first also has the core key."""
     first: list[str] = []
 
     def new_resource_key(ids: Ids) -> SigningKey:
@@ -52,23 +52,24 @@ def among_later_resources() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "key-set-made-once (KEYS-01 CLAIM-11): The core key set stays as it was when it was first asked for.",
+        "key-set-made-once (KEYS-01 CLAIM-11): The core key set is built at its first request and never "
+        "changes.",
         **made_once(),
     ),
     defect(
-        "new-key-published-a-minute-late (KEYS-01 CLAIM-11): A new core key signs at once, and stands in the "
-        "key set a minute later.",
+        "new-key-published-a-minute-late (KEYS-01 CLAIM-11): The gateway signs with a new core key at once, "
+        "but publishes it a minute later.",
         core_keys_shown=a_minute_late,
     ),
     defect(
-        "rotation-reaches-the-key-set-alone (KEYS-01 KEYS-04): After a rotation the key set holds the new "
-        "key alone, and access tokens are signed with the first one.",
+        "rotation-reaches-the-key-set-alone (KEYS-01 KEYS-04): After a rotation the core key set has only "
+        "the new key, while access tokens are signed with the oldest one.",
         core_keys_shown=lambda core, _now, _own: (core.current,),
-        access_token_key=first_key_for_ever,
+        access_token_key=oldest_key,
     ),
     defect(
-        "core-key-among-later-resources (KEYS-02): The key set of every Resource but the first one shows "
-        "the core key too.",
+        "core-key-among-later-resources (KEYS-02): The key set of every Resource except the first also "
+        "contains the core key.",
         **among_later_resources(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that lose more than a key when the core is given another one."""
+"""Gateways that lose other state when the core key is rotated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.outcomes import Refusal
 LOST = Refusal(status=401, error="invalid_client", description="unknown client", challenge='Basic realm="g"')
 
 
-def nobody_signs_in() -> dict[str, Any]:
+def sign_in_ends() -> dict[str, Any]:
     rotations = Rotations()
 
     def ready(_facts: AuthorizationFacts) -> Refusal | None:
@@ -33,7 +33,7 @@ def nobody_signs_in() -> dict[str, Any]:
     }
 
 
-def agents_are_of_their_key() -> dict[str, Any]:
+def agents_end() -> dict[str, Any]:
     rotations, made = Rotations(), dict[str, int]()
 
     def new(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -51,7 +51,7 @@ def agents_are_of_their_key() -> dict[str, Any]:
     }
 
 
-def proxy_clients_are_of_their_key() -> dict[str, Any]:
+def proxy_clients_end() -> dict[str, Any]:
     rotations, made = Rotations(), dict[str, int]()
 
     def kept(secret: str) -> str:
@@ -69,7 +69,7 @@ def proxy_clients_are_of_their_key() -> dict[str, Any]:
     }
 
 
-def revocations_are_of_their_key() -> dict[str, Any]:
+def revocations_end() -> dict[str, Any]:
     rotations, refused = Rotations(), dict[str, int]()
 
     def stands(facts: ProxyClientFacts) -> Refusal | None:
@@ -97,28 +97,28 @@ def verified_by_the_first_key() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "nobody-signs-in-after-a-rotation (AUTHZ-01): Once the core has another signing key, no "
-        "authorization gets past its first page.",
-        **nobody_signs_in(),
+        "nobody-signs-in-after-a-rotation (AUTHZ-01): After a rotation of the core key, every authorization "
+        "request gets an error page.",
+        **sign_in_ends(),
     ),
     defect(
-        "agents-forgotten-at-a-rotation (CODE-01 REG-14): Secrets of agents end when the core is given "
-        "another signing key.",
-        **agents_are_of_their_key(),
+        "agents-forgotten-at-a-rotation (CODE-01 REG-14): After a rotation of the core key, agents that "
+        "registered before get invalid_client.",
+        **agents_end(),
     ),
     defect(
-        "proxy-clients-forgotten-at-a-rotation (PROXY-01): Secrets of Proxy clients end when the core is "
-        "given another signing key.",
-        **proxy_clients_are_of_their_key(),
+        "proxy-clients-forgotten-at-a-rotation (PROXY-01): After a rotation of the core key, Proxy clients "
+        "that were created before get invalid_client.",
+        **proxy_clients_end(),
     ),
     defect(
-        "revocations-forgotten-at-a-rotation (PROXY-04 REDEEM-06 ROBUST-04): A Proxy client that was "
-        "revoked works again when the core is given another signing key.",
-        **revocations_are_of_their_key(),
+        "revocations-forgotten-at-a-rotation (PROXY-04 REDEEM-06 ROBUST-04): A revoked Proxy client that was "
+        "refused before a rotation of the core key works again after it.",
+        **revocations_end(),
     ),
     defect(
-        "redeemed-by-the-first-key-alone (REDEEM-01 KEYS-04): Redemption knows the key alone that the core "
-        "began with.",
+        "redeemed-by-the-first-key-alone (REDEEM-01 KEYS-04): Redemption verifies access tokens only with "
+        "the keys of its first redemption, without later ones.",
         **verified_by_the_first_key(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that keep codes and tokens in one table and do not look at their kind."""
+"""Gateways that store codes and tokens in one table and do not check their kind."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gateproof.reference.gateway.records import Code, RefreshToken
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.outcomes import Refusal
 
-# What a token request that is about to be answered changes in the gateway's tables.
+# Changes the gateway's tables before a token request is answered.
 Before = Callable[[Gateway, TokenRequestFacts, float], None]
 
 
@@ -64,7 +64,7 @@ def codes_refresh(*, spent: bool) -> Before:
 
 
 def refresh_tokens_are_codes(gateway: Gateway, facts: TokenRequestFacts, now: float) -> None:
-    """A row without a challenge is a row without PKCE."""
+    """Turns a refresh token into a code that accepts any verifier and redirect URI."""
     key = fingerprint(facts.value("code"))
     token = gateway.store.refresh_tokens.get(key)
     if token is None or token.spent:
@@ -103,7 +103,7 @@ def _claims(token: str) -> dict[str, Any]:
 
 
 def basic_for_refreshes(*, named: bool) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
-    """Who refreshes may authenticate as Proxy clients do; with `named`, whose client ID is in the form."""
+    """Accepts HTTP Basic from agents for refreshes; with `named` only if the form has the client ID."""
 
     def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
         found = proxy.proxy_credentials(facts)
@@ -119,32 +119,33 @@ def basic_for_refreshes(*, named: bool) -> Callable[[TokenRequestFacts], AgentCr
 
 DEFECTS = (
     defect(
-        "unused-codes-refresh (CODE-06): A code that was not used is taken as a refresh token.",
+        "unused-codes-refresh (CODE-06): The gateway accepts an unused code as a refresh token.",
         **beforehand(codes_refresh(spent=False)),
     ),
     defect(
-        "used-codes-refresh (CODE-06): A code that was used is taken as a refresh token.",
+        "used-codes-refresh (CODE-06): The gateway accepts a used code as a refresh token.",
         **beforehand(codes_refresh(spent=True)),
     ),
     defect(
-        "refresh-tokens-exchanged-as-codes (CODE-04): A refresh token is taken as a code, with any verifier.",
+        "refresh-tokens-exchanged-as-codes (CODE-04): The gateway accepts a refresh token as a code, with "
+        "any verifier.",
         **beforehand(refresh_tokens_are_codes),
     ),
     defect(
-        "access-tokens-refresh (CODE-16): An access token is taken as a refresh token.",
+        "access-tokens-refresh (CODE-16): The gateway accepts an access token as a refresh token.",
         **beforehand(access_tokens_refresh),
     ),
     defect(
-        "id-tokens-refresh (CODE-16): An ID token is taken as a refresh token.",
+        "id-tokens-refresh (CODE-16): The gateway accepts an ID token as a refresh token.",
         **beforehand(id_tokens_refresh),
     ),
     defect(
-        "refreshes-by-basic (CODE-09): An agent that refreshes may authenticate by HTTP Basic.",
+        "refreshes-by-basic (CODE-09): The gateway accepts HTTP Basic from agents for refreshes.",
         agent_credentials=basic_for_refreshes(named=False),
     ),
     defect(
-        "refreshes-by-basic-with-a-name (CODE-09): An agent that refreshes may authenticate by HTTP Basic if "
-        "its client ID is in the form.",
+        "refreshes-by-basic-with-a-name (CODE-09): The gateway accepts HTTP Basic from agents for refreshes "
+        "if the form has the same client ID.",
         agent_credentials=basic_for_refreshes(named=True),
     ),
 )

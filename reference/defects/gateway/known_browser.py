@@ -1,4 +1,4 @@
-"""Gateways that are wrong only in a browser or a Project that they know, with a second address, or later."""
+"""Gateways that are wrong only for a signed-in browser, a known Project, a second redirect URI, or later."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FRAMING = ("content-security-policy", "x-frame-options")
 
 
 def to_the_first_uri() -> dict[str, Any]:
-    """Where the code is sent is read from the agent, and not from the request."""
+    """Reads the redirect URI from the agent instead of the request."""
     first: dict[str, str] = {}
 
     def kept(facts: AuthorizationFacts) -> AuthorizationRequest:
@@ -41,7 +41,7 @@ def to_the_first_uri() -> dict[str, Any]:
     return {"authorization_request": kept, "code_redirect": sent}
 
 
-def exactly_only_the_first(facts: AuthorizationFacts) -> Refusal | None:
+def others_by_prefix(facts: AuthorizationFacts) -> Refusal | None:
     given = facts.value("redirect_uri")
     others = facts.agent.redirect_uris[1:] if facts.agent is not None else ()
     return None if given.startswith(others) else honest.redirect_uri_is_registered(facts)
@@ -53,7 +53,7 @@ def state_trimmed(facts: AuthorizationFacts) -> AuthorizationRequest:
 
 
 def policy_read_once() -> Callable[[Standing | None, Project], Standing]:
-    """A Project's policy is looked up when its first agent comes, and never again."""
+    """Reads the agent policy of a Project only when its first agent appears."""
     first: dict[str, AgentPolicy] = {}
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
@@ -64,7 +64,7 @@ def policy_read_once() -> Callable[[Standing | None, Project], Standing]:
 
 
 def opened_by_an_approval() -> Callable[[Standing | None, Project], Standing]:
-    """Once an approved agent has come, its Project holds no new ones; those that wait go on waiting."""
+    """After a request of an approved agent, its Project approves new agents; Pending ones stay Pending."""
     opened: set[str] = set()
 
     def standing(recorded: Standing | None, project: Project) -> Standing:
@@ -84,18 +84,18 @@ def named_in_any_case(agents: Mapping[str, Agent], client_id: str) -> Agent | No
     return agents.get(client_id) or next(alike, None)
 
 
-def as_the_agent_is_called(facts: AuthorizationFacts) -> AuthorizationRequest:
+def with_the_registered_client_id(facts: AuthorizationFacts) -> AuthorizationRequest:
     request = honest.authorization_request(facts)
     return request if facts.agent is None else replace(request, client_id=facts.agent.id)
 
 
-def with_an_id_of_both_cases(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
+def with_a_mixed_case_id(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
     new = new_agent(facts, ids, now)
     return replace(new, agent=replace(new.agent, id=f"agent_Z{token_urlsafe(16)}"))
 
 
 def when_signed_in(**wrong: Any) -> Callable[[TokenFacts], JsonObject]:
-    """What stands in `ext` of every token but those of the first approval after a sign-in."""
+    """Replaces members of `ext` in all tokens except those of the first grant after a sign-in."""
     first: dict[tuple[str, float], str] = {}
 
     def changed(facts: TokenFacts) -> JsonObject:
@@ -107,7 +107,7 @@ def when_signed_in(**wrong: Any) -> Callable[[TokenFacts], JsonObject]:
 
 
 def framed_when_signed_in(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
-    """Only to a browser that is signed in, the authorization endpoint answers with a page of its own."""
+    """Removes the framing headers; the authorization endpoint returns a page only to a signed-in browser."""
     if not asked.path.endswith("/oauth2/auth") or answered.status != 200:
         return answered
     return replace(answered, headers=tuple(pair for pair in answered.headers if pair[0] not in FRAMING))
@@ -115,59 +115,59 @@ def framed_when_signed_in(asked: Asked, answered: Answered, _gateway: Gateway) -
 
 AUTHORIZATIONS = (
     defect(
-        "code-at-the-first-redirect-uri (AUTHZ-01): The code goes to the first redirect URI of the agent, "
-        "whichever it asked for.",
+        "code-at-the-first-redirect-uri (AUTHZ-01): The gateway sends the code to the agent's first redirect "
+        "URI instead of the requested one.",
         **to_the_first_uri(),
     ),
     defect(
-        "redirect-by-prefix-behind-the-first (AUTHZ-06): Of several redirect URIs only the first is "
-        "compared to its end.",
-        page_checks=instead(PAGE_CHECKS, honest.redirect_uri_is_registered, exactly_only_the_first),
+        "redirect-by-prefix-behind-the-first (AUTHZ-06): The gateway compares redirect URIs after an agent's "
+        "first one only by prefix.",
+        page_checks=instead(PAGE_CHECKS, honest.redirect_uri_is_registered, others_by_prefix),
     ),
     defect(
-        "state-trimmed (AUTHZ-02): `state` comes back without the spaces around it.",
+        "state-trimmed (AUTHZ-02): The gateway removes whitespace around `state`.",
         authorization_request=state_trimmed,
     ),
     defect(
-        "policy-as-it-was-at-first (AUTHZ-07 ROBUST-04): A Project that begins to hold agents after the "
-        "first one came holds none.",
+        "policy-as-it-was-at-first (AUTHZ-07 ROBUST-04): The gateway ignores a change of the agent policy "
+        "after the first agent of the Project appeared.",
         agent_standing=policy_read_once(),
     ),
     defect(
-        "approval-of-one-agent-ends-the-hold (AUTHZ-07 ROBUST-04): The approval of one agent lets in every "
-        "agent that comes after it.",
+        "approval-of-one-agent-ends-the-hold (AUTHZ-07 ROBUST-04): After a request of an approved agent, the "
+        "gateway approves every new agent of its Project.",
         agent_standing=opened_by_an_approval(),
     ),
     defect(
-        "client-ids-in-any-case (AUTHZ-11): The authorization endpoint takes a client_id in which small "
-        "letters are capitals.",
+        "client-ids-in-any-case (AUTHZ-11): The authorization endpoint compares client IDs "
+        "case-insensitively.",
         agent_named=named_in_any_case,
-        authorization_request=as_the_agent_is_called,
-        new_agent=with_an_id_of_both_cases,
+        authorization_request=with_the_registered_client_id,
+        new_agent=with_a_mixed_case_id,
     ),
     defect(
-        "forms-work-with-any-cookie (AUTHZ-19): A form asks that the browser that sends it has a cookie, "
-        "and not which one.",
+        "forms-work-with-any-cookie (AUTHZ-19): The gateway accepts a form from a browser with any session "
+        "cookie, not only the right one.",
         same_browser=lambda _found, browser: browser is not None,
     ),
     defect(
-        "pages-framed-when-signed-in (AUTHZ-15): The page for a user who is signed in already says nothing "
-        "about framing.",
+        "pages-framed-when-signed-in (AUTHZ-15): The page for a user who is already signed in has no headers "
+        "against framing.",
         around=meddling(framed_when_signed_in),
     ),
 )
 
 TOKENS = (
     defect(
-        "acr-lower-when-signed-in (CLAIM-05): `ext.acr` is of level 1 for a user who was signed in already.",
+        "acr-lower-when-signed-in (CLAIM-05): `ext.acr` has level 1 if the user was already signed in.",
         access_token_claims=when_signed_in(acr=ACR.replace("al2", "al1")),
     ),
     defect(
-        "amr-a-string-when-signed-in (CLAIM-06): `ext.amr` is a string for a user who was signed in already.",
+        "amr-a-string-when-signed-in (CLAIM-06): `ext.amr` is a string if the user was already signed in.",
         access_token_claims=when_signed_in(amr="pwd"),
     ),
     defect(
-        "sub-of-the-day (CLAIM-03): `sub` is another one every day.",
+        "sub-of-the-day (CLAIM-03): `sub` changes every day.",
         **pairwise(lambda facts: str(int(facts.now // DAY_S))),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that have lost the request by the time they tell its agent of an error."""
+"""Gateways whose error redirects after the sign-in lack state or error, or have a wrong iss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PENDING = ("the operator has yet to approve the agent",)
 
 
 def where(descriptions: tuple[str, ...], wrong: Callable[..., str]) -> Any:
-    """The redirect is wrong where the error is one of these."""
+    """Uses the wrong redirect for these errors."""
 
     def redirect(uri: str, error: str, description: str, state: str, issuer: str) -> str:
         chosen = wrong if description in descriptions else error_redirect
@@ -37,32 +37,35 @@ def of_another_issuer(uri: str, error: str, description: str, state: str, issuer
 
 DEFECTS = (
     defect(
-        "state-lost-on-the-way-back (AUTHZ-24): When the identity provider answers with an error, the "
-        "redirect to the agent has no state.",
+        "state-lost-on-the-way-back (AUTHZ-24): If the identity provider answers with an error, the redirect "
+        "to the agent has no state.",
         error_redirect=where(NOT_SIGNED_IN, without_state),
     ),
     defect(
-        "state-lost-when-the-merchant-fails (AUTHZ-24): When the merchant refuses its code, the redirect to "
-        "the agent has no state.",
+        "state-lost-when-the-merchant-fails (AUTHZ-24): If the merchant refuses the gateway's code, the "
+        "redirect to the agent has no state.",
         error_redirect=where(MERCHANT_FAILED, without_state),
     ),
     defect(
-        "pending-agents-told-without-error (AUTHZ-24): The redirect for a Pending agent has no error.",
+        "pending-agents-told-without-error (AUTHZ-24): The gateway redirects to a Pending agent without "
+        "`error`.",
         pending_is_told_to_the_agent=True,
         error_redirect=where(PENDING, without_error),
     ),
     defect(
-        "pending-agents-told-without-state (AUTHZ-24): The redirect for a Pending agent has no state.",
+        "pending-agents-told-without-state (AUTHZ-24): The gateway redirects to a Pending agent without "
+        "`state`.",
         pending_is_told_to_the_agent=True,
         error_redirect=where(PENDING, without_state),
     ),
     defect(
-        "foreign-iss-on-the-way-back (AUTHZ-25): When a sign-in fails, the redirect to the agent names "
-        "another issuer.",
+        "foreign-iss-on-the-way-back (AUTHZ-25): If a sign-in fails, the redirect to the agent has the `iss` "
+        "of another issuer.",
         error_redirect=where(NOT_SIGNED_IN + MERCHANT_FAILED, of_another_issuer),
     ),
     defect(
-        "foreign-iss-for-pending-agents (AUTHZ-25): The redirect for a Pending agent names another issuer.",
+        "foreign-iss-for-pending-agents (AUTHZ-25): The redirect to a Pending agent has the `iss` of another "
+        "issuer.",
         pending_is_told_to_the_agent=True,
         error_redirect=where(PENDING, of_another_issuer),
     ),

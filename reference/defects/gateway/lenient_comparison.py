@@ -1,4 +1,4 @@
-"""Gateways that compare identifiers and scopes as lenient databases and libraries do."""
+"""Gateways that ignore whitespace around client IDs, or treat scopes as a hierarchy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import Refusal
 
 
-def named_with_blanks(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
+def proxy_client_id_trimmed(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
     return proxy.proxy_client_named(store, replace(credentials, client_id=credentials.client_id.strip()))
 
 
-def agent_with_blanks(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+def agent_id_trimmed(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     found = code_exchange.agent_credentials(facts)
     if isinstance(found, Refusal):
         return found
@@ -27,16 +27,18 @@ def agent_with_blanks(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
 
 DEFECTS = (
     defect(
-        "proxy-client-id-trimmed (PROXY-03): White space around the ID of a Proxy client is cut off.",
-        proxy_client_named=named_with_blanks,
+        "proxy-client-id-trimmed (PROXY-03): The gateway ignores leading and trailing whitespace in the ID "
+        "of a Proxy client.",
+        proxy_client_named=proxy_client_id_trimmed,
     ),
     defect(
-        "agent-id-trimmed (CODE-07): White space around the client ID of an agent is cut off.",
-        agent_credentials=agent_with_blanks,
+        "agent-id-trimmed (CODE-07): The gateway ignores leading and trailing whitespace in the client ID of "
+        "an agent.",
+        agent_credentials=agent_id_trimmed,
     ),
     defect(
-        "scopes-in-a-hierarchy (AUTHZ-18): A scope that goes on with a full stop behind a known one is "
-        "granted as a part of it.",
+        "scopes-in-a-hierarchy (AUTHZ-18): The gateway grants a scope that is a known scope followed by a "
+        "full stop and more text.",
         **scopes_are(lambda scope, known: scope == known or scope.startswith(f"{known}.")),
     ),
 )

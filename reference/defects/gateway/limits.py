@@ -1,4 +1,4 @@
-"""Gateways that keep what they are told for too short a time, or for too few, and go wrong later."""
+"""Gateways that keep state for too short a time or in too small a number, or apply wrong limits."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEAR_S = 57 * 60
 
 
 def last_few_remembered() -> SpendCode:
-    """A list of used codes has room for so many."""
+    """Keeps a list of used codes of limited length."""
     used: deque[str] = deque(maxlen=LAST_CODES)
 
     async def spend(
@@ -50,7 +50,7 @@ def last_few_remembered() -> SpendCode:
 
 
 def used_up() -> RedemptionCheck:
-    """A Proxy token is good for so many redemptions."""
+    """Limits the number of redemptions per Proxy token."""
     used = Counter[str]()
 
     def check(facts: RedemptionFacts) -> Refusal | None:
@@ -64,7 +64,7 @@ def used_up() -> RedemptionCheck:
 
 
 def first_of_many_pushed_out(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
-    """A Project has so many Proxy clients at most: the newest ones."""
+    """Knows only the newest Proxy clients of a Project."""
     found = proxy.proxy_client_named(store, credentials)
     if found is None:
         return None
@@ -73,7 +73,7 @@ def first_of_many_pushed_out(store: Store, credentials: proxy.ProxyCredentials) 
 
 
 def newest_of(owner: Callable[[Grant], str]) -> Callable[[Mapping[str, Any], Store], Grant | None]:
-    """Of all grants of an owner the newest few count."""
+    """Accepts only the newest grants of an owner."""
 
     def behind(claims: Mapping[str, Any], store: Store) -> Grant | None:
         found = redemption.grant_behind(claims, store)
@@ -85,8 +85,8 @@ def newest_of(owner: Callable[[Grant], str]) -> Callable[[Mapping[str, Any], Sto
     return behind
 
 
-def by_the_key_too() -> dict[str, Any]:
-    """The subject is made of the login and of the key that signs now."""
+def subject_of_the_key() -> dict[str, Any]:
+    """Derives `sub` from the login and the current signing key."""
     kid = [""]
 
     def key(core: KeyRing, own: SigningKey) -> SigningKey:
@@ -100,8 +100,8 @@ def by_the_key_too() -> dict[str, Any]:
     return {"access_token_key": key, "access_token_claims": claims}
 
 
-def holding_once_held() -> dict[str, Any]:
-    """The default for new Projects is what was last chosen for one; the next one shows it."""
+def held_by_the_next_project() -> dict[str, Any]:
+    """After one Project holds agents, the next new Project does, too."""
     known: set[str] = set()
     holding: list[str] = []
 
@@ -120,50 +120,53 @@ def holding_once_held() -> dict[str, Any]:
 
 
 def near_for_most_of_the_hour(entry: VaultEntry, now: float) -> Step:
-    """Minutes are taken for a share of the life: near is all but the first three of an hour."""
+    """Treats a token as near expiry from 57 minutes before it."""
     near = entry.expires_at is not None and entry.expires_at - now < NEAR_S
     return vault.step(entry, max(now, entry.expires_at or now)) if near else vault.step(entry, now)
 
 
 DEFECTS = (
     defect(
-        "used-codes-forgotten-after-ten-seconds (CODE-02): A code lives for a minute, and that it was used "
-        "is known for ten seconds.",
+        "used-codes-forgotten-after-ten-seconds (CODE-02): A code lives for a minute, but the gateway "
+        "remembers its use only for ten seconds.",
         spend_code=forgotten_after(10),
     ),
     defect(
-        "last-eight-used-codes-known (CODE-02): That a code was used is known of the last eight codes.",
+        "last-eight-used-codes-known (CODE-02): The gateway remembers only the last eight used codes.",
         spend_code=last_few_remembered(),
     ),
     defect(
-        "proxy-token-for-25-redemptions (PROXY-06 VAULT-07 ROBUST-04): A Proxy token is used up after 25 "
-        "redemptions.",
+        "proxy-token-for-25-redemptions (PROXY-06 VAULT-07 ROBUST-04): The gateway refuses a Proxy token "
+        "after 25 redemptions.",
         **while_checked(redemption.proxy_token_is_good, used_up()),
     ),
     defect(
-        "three-proxy-clients-at-most (PROXY-05): A fourth Proxy client of a Project takes the place of the "
-        "first.",
+        "three-proxy-clients-at-most (PROXY-05): A fourth Proxy client of a Project replaces the first.",
         proxy_client_named=first_of_many_pushed_out,
     ),
     defect(
-        "subject-of-the-signing-key (CLAIM-03): Another signing key makes strangers of all users.",
-        **by_the_key_too(),
+        "subject-of-the-signing-key (CLAIM-03): The `sub` of a user in access tokens changes when the core "
+        "key is rotated.",
+        **subject_of_the_key(),
     ),
     defect(
-        "new-projects-hold-after-one-held (AUTHZ-09 ROBUST-04): A Project made after another began to hold "
-        "agents holds its first agent, too.",
-        **holding_once_held(),
+        "new-projects-hold-after-one-held (AUTHZ-09 ROBUST-04): After one Project holds agents, the next new "
+        "Project holds its first agent too.",
+        **held_by_the_next_project(),
     ),
     defect(
-        "near-expiry-by-minutes (VAULT-05): A merchant token with less than 57 minutes to go is refreshed.",
+        "near-expiry-by-minutes (VAULT-05): The gateway refreshes a merchant token that expires in less than "
+        "57 minutes.",
         step=near_for_most_of_the_hour,
     ),
     defect(
-        "ten-grants-an-agent (REDEEM-01 ROBUST-04): An agent has the grants of its newest authorizations.",
+        "ten-grants-an-agent (REDEEM-01 ROBUST-04): Redemption accepts only access tokens of an agent's ten "
+        "newest grants.",
         grant_behind=newest_of(lambda grant: grant.agent_id),
     ),
     defect(
-        "ten-grants-a-user (REDEEM-01 ROBUST-04): A user has the grants of the newest authorizations.",
+        "ten-grants-a-user (REDEEM-01 ROBUST-04): Redemption accepts only access tokens of a user's ten "
+        "newest grants.",
         grant_behind=newest_of(lambda grant: f"{grant.project_id} {grant.person.login_id}"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that log a client's secret at its beginning or at its end."""
+"""Gateways that log a client's secret when the client is created or after it is revoked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.reference.ids import fingerprint
 
 
 def new_secrets_logged() -> dict[str, Any]:
-    """What was created is logged as a whole."""
+    """Logs a new Proxy client with its secret."""
     gateways: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -31,7 +31,7 @@ def new_secrets_logged() -> dict[str, Any]:
 
 
 def revoked_ones_logged(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Who still uses a revoked client is logged, so that somebody can be told."""
+    """Logs the use of a revoked Proxy client with its credentials."""
     scheme, _, given = asked.headers.get("authorization", "").partition(" ")
     if scheme == "Basic":
         try:
@@ -45,17 +45,17 @@ def revoked_ones_logged(asked: Asked, answered: Answered, gateway: Gateway) -> A
 
 DEFECTS = (
     defect(
-        "new-proxy-secret-in-the-log (SECRET-08): The creation of a Proxy client is logged with its secret.",
+        "new-proxy-secret-in-the-log (SECRET-08): The gateway logs a new Proxy client with its secret.",
         **new_secrets_logged(),
     ),
     defect(
-        "revoked-proxy-client-in-the-log (SECRET-08): A request of a revoked Proxy client is logged with its "
-        "credentials.",
+        "revoked-proxy-client-in-the-log (SECRET-08): The gateway logs a request of a revoked Proxy client "
+        "with its credentials.",
         around=meddling(revoked_ones_logged),
     ),
     defect(
-        "registrations-in-the-log (SECRET-08): The answer to a registration is logged, with the secret in "
-        "it.",
+        "registrations-in-the-log (SECRET-08): The gateway logs the registration response with the "
+        "client_secret.",
         around=logging(lambda _, answered: answered.body.decode(), "/api/register"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that log a credential, but only when something has gone wrong."""
+"""Gateways that log a credential of a request that failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.deviations.leaks import REDEMPTION, logging, members_of
 
 
 def of_redemptions(header: str, is_so: Callable[[Answered], bool]) -> Callable[[Asked, Answered], str]:
-    """A handler of these answers prints a header of the request."""
+    """Logs a header of the request if `is_so` is true for the answer."""
     return lambda asked, answered: f"{answered.status}: {asked.headers.get(header, '')}" * is_so(answered)
 
 
@@ -20,28 +20,28 @@ def saying(error: str) -> Callable[[Answered], bool]:
 
 DEFECTS = (
     defect(
-        "bearer-of-a-crash-in-the-log (SECRET-05): Redemption logs the Authorization header of what it "
-        "answers with 5xx.",
+        "bearer-of-a-crash-in-the-log (SECRET-05): If redemption answers 5xx, the gateway logs the "
+        "Authorization header.",
         around=logging(of_redemptions("authorization", lambda answered: answered.status >= 500), REDEMPTION),
     ),
     defect(
-        "bearer-of-a-410-in-the-log (SECRET-05): Redemption logs the Authorization header of whoever has to "
-        "authorize again.",
+        "bearer-of-a-410-in-the-log (SECRET-05): If redemption answers 410, the gateway logs the "
+        "Authorization header.",
         around=logging(of_redemptions("authorization", lambda answered: answered.status == 410), REDEMPTION),
     ),
     defect(
-        "bearer-beside-a-wrong-proxy-token-in-the-log (SECRET-05): Redemption logs the Authorization header "
-        "that came with a Proxy token that it does not believe.",
+        "bearer-beside-a-wrong-proxy-token-in-the-log (SECRET-05): If redemption refuses the Proxy token, "
+        "the gateway logs the Authorization header.",
         around=logging(of_redemptions("authorization", saying("invalid_proxy_token")), REDEMPTION),
     ),
     defect(
-        "bearer-without-the-scope-in-the-log (SECRET-05): Redemption logs the Authorization header of a "
-        "token that may not redeem.",
+        "bearer-without-the-scope-in-the-log (SECRET-05): If the access token lacks the scope for "
+        "redemption, the gateway logs the Authorization header.",
         around=logging(of_redemptions("authorization", saying("insufficient_scope")), REDEMPTION),
     ),
     defect(
-        "proxy-token-of-a-410-in-the-log (SECRET-08): Redemption logs the Proxy token with which a user's "
-        "need to authorize again came to light.",
+        "proxy-token-of-a-410-in-the-log (SECRET-08): If redemption answers 410, the gateway logs the Proxy "
+        "token.",
         around=logging(of_redemptions("x-proxy-token", lambda answered: answered.status == 410), REDEMPTION),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that wait for as long as a merchant asks them to, and let whoever asked them wait too."""
+"""Gateways that wait as long as a merchant's Retry-After says while a caller waits for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.reference.gateway.vault import Vault
 
 
 class Obedient:
-    """Repeats a request once, when the pause that the merchant asked for is over."""
+    """Repeats a request once after the time in the merchant's Retry-After."""
 
     statuses: tuple[int, ...] = (429, 503)
     dates_alone = False
@@ -56,13 +56,13 @@ def _pause_s(said: str) -> float:
 
 DEFECTS = (
     defect(
-        "long-pause-waited-for (VAULT-06 VAULT-10): If the merchant asks for a pause, the sign-in or "
-        "redemption at hand waits until it is over.",
+        "long-pause-waited-for (VAULT-06 VAULT-10): If the merchant sends Retry-After, the sign-in or "
+        "redemption waits that long and then retries.",
         vault_at_work=Waits,
     ),
     defect(
-        "pause-until-a-date-waited-for (VAULT-06 VAULT-10): If the merchant says until when it cannot "
-        "answer, the sign-in or redemption at hand waits until then.",
+        "pause-until-a-date-waited-for (VAULT-06 VAULT-10): If the merchant sends a 503 with a date in "
+        "Retry-After, the sign-in or redemption waits until then and retries.",
         vault_at_work=WaitsForDates,
     ),
 )

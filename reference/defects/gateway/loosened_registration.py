@@ -1,4 +1,4 @@
-"""Gateways that are less strict with redirect URIs when a registration says so."""
+"""Gateways that relax the check of redirect URIs if a registration asks for it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def of_a_scheme_of_its_own(uri: str) -> bool:
 def https_unless(
     says_so: Callable[[RegistrationFacts], bool], allowed: Callable[[str], bool]
 ) -> tuple[RegistrationCheck, ...]:
-    """The honest checks, which spare these URIs in a registration that says so."""
+    """The correct checks, except for `allowed` URIs in a registration that `says_so`."""
 
     def check(facts: RegistrationFacts) -> Refusal | None:
         uris = facts.value("redirect_uris")
@@ -62,7 +62,7 @@ def https_unless(
 
 
 def with_the_single_one(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """OAuth 1.0 knew one redirect URI; it is still read, and not looked at."""
+    """Adds the single redirect_uri without checking it."""
     new, single = new_agent(facts, ids, now), facts.value("redirect_uri")
     if not isinstance(single, str):
         return new
@@ -71,31 +71,33 @@ def with_the_single_one(facts: RegistrationFacts, ids: Ids, now: float) -> NewAg
 
 DEFECTS = (
     defect(
-        "native-agents-on-loopback (REG-06): A native application may have plain http on loopback.",
+        "native-agents-on-loopback (REG-06): The gateway accepts http on loopback if application_type is "
+        "native.",
         registration_checks=https_unless(native, on_loopback),
     ),
     defect(
-        "native-agents-with-schemes-of-their-own (REG-06): A native application may have a scheme of its "
-        "own.",
+        "native-agents-with-schemes-of-their-own (REG-06): The gateway accepts a custom URI scheme if "
+        "application_type is native.",
         registration_checks=https_unless(native, of_a_scheme_of_its_own),
     ),
     defect(
-        "public-clients-on-loopback (REG-06): A client that calls itself public may have plain http on "
-        "loopback.",
+        "public-clients-on-loopback (REG-06): The gateway accepts http on loopback from an agent that "
+        "registers as a public client.",
         registration_checks=https_unless(a_public_client, on_loopback),
     ),
     defect(
-        "any-redirect-uri-for-a-test (REG-06): The redirect URIs of an agent that calls itself a test are "
-        "not checked.",
+        "any-redirect-uri-for-a-test (REG-06): The gateway does not check the redirect URIs of an agent that "
+        "registers as a test or for development.",
         registration_checks=https_unless(under_development, lambda _uri: True),
     ),
     defect(
-        "https-waived-on-request (REG-06): A registration that waives HTTPS is obeyed.",
+        "https-waived-on-request (REG-06): The gateway does not check redirect URIs if the registration has "
+        "require_https set to false.",
         registration_checks=https_unless(without_https, lambda _uri: True),
     ),
     defect(
-        "single-redirect-uri-not-looked-at (REG-06): The member redirect_uri counts beside redirect_uris, "
-        "and is not checked.",
+        "single-redirect-uri-not-looked-at (REG-06): The gateway adds the member redirect_uri to "
+        "redirect_uris without checking it.",
         new_agent=with_the_single_one,
     ),
 )

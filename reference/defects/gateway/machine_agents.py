@@ -1,4 +1,4 @@
-"""Gateways in which an agent becomes a backend by what it registers, or by how it authenticates."""
+"""Gateways that issue Proxy tokens to an agent because of its registration or its token request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import Refusal
 
 MACHINE = ("client_credentials",)
-# The form of the request that is being answered.
+# The form of the current request.
 _FORM: ContextVar[TokenRequestFacts | None] = ContextVar("form", default=None)
 
 
@@ -46,7 +46,7 @@ ANY_AGENT = instead(without(REGISTRATION_CHECKS, grants_are_supported), auth_met
 
 
 def home_of(store: Store, agent: Agent) -> str:
-    """The Project in which the agent has authorized first, or else the first of all."""
+    """The Project that the agent used first, or else the first Project."""
     mine = (project for project, agent_id in store.standings if agent_id == agent.id)
     return next(mine, next(iter(store.projects), ""))
 
@@ -62,7 +62,7 @@ def backends_if(is_one: Callable[[Agent], bool]) -> Callable[[Store, ProxyCreden
 
 
 def of_a_project_that_is_named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """An agent acts for the Project that its request names."""
+    """Treats an agent as a Proxy client of the Project that its request names."""
     agent, facts = store.agents.get(credentials.client_id), _FORM.get()
     if agent is None or facts is None or facts.value("project_id") not in store.projects:
         return proxy.proxy_client_named(store, credentials)
@@ -70,7 +70,7 @@ def of_a_project_that_is_named(store: Store, credentials: ProxyCredentials) -> P
 
 
 def of_a_resource_that_is_named(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """An agent acts for the Resource that its request names."""
+    """Treats an agent as a Proxy client of the Project of the Resource that its request names."""
     agent, facts = store.agents.get(credentials.client_id), _FORM.get()
     indicator = facts.value("resource") if facts else ""
     meant = next((each for each in store.resources.values() if each.indicator == indicator), None)
@@ -84,8 +84,8 @@ def noting_the_form(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     return from_form_or_basic(facts)
 
 
-def by_assertion_too(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
-    """Whom an assertion names, that is who sent it."""
+def by_assertion_or_basic(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
+    """Takes the client ID from the assertion without verifying its signature."""
     _FORM.set(facts)
     try:
         payload = facts.value("client_assertion").split(".")[1]
@@ -95,20 +95,20 @@ def by_assertion_too(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     return ProxyCredentials(client_id=str(claims.get("sub")), secret="")
 
 
-def by_name_alone_too(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
+def by_client_id_or_basic(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     _FORM.set(facts)
     if facts.authorization is None and facts.value("client_id") and not facts.value("client_secret"):
         return ProxyCredentials(client_id=facts.value("client_id"), secret="")
     return proxy.proxy_credentials(facts)
 
 
-def with_no_secret_asked_for(names: Callable[[TokenRequestFacts], bool]) -> dict[str, Any]:
-    """A request of this form has no secret, and none is asked for where a client is an agent."""
+def without_secret(names: Callable[[TokenRequestFacts], bool]) -> dict[str, Any]:
+    """Requires no secret from an agent in requests for which `names` is true."""
 
     def check(facts: ProxyClientFacts) -> Refusal | None:
         request = _FORM.get()
-        spared = request is not None and names(request) and not facts.credentials.secret
-        if spared and facts.client is not None and facts.client.id.startswith("agent_"):
+        exempt = request is not None and names(request) and not facts.credentials.secret
+        if exempt and facts.client is not None and facts.client.id.startswith("agent_"):
             return None
         return proxy.proxy_secret_is_right(facts)
 
@@ -117,43 +117,43 @@ def with_no_secret_asked_for(names: Callable[[TokenRequestFacts], bool]) -> dict
 
 DEFECTS = (
     defect(
-        "agents-for-that-grant-alone-are-backends (PROXY-08): An agent that registers client_credentials "
-        "and nothing else gets Proxy tokens.",
+        "agents-for-that-grant-alone-are-backends (PROXY-08): An agent that registers only the grant "
+        "client_credentials gets Proxy tokens.",
         registration_checks=ANY_AGENT,
         proxy_credentials=from_form_or_basic,
         proxy_client_named=backends_if(lambda agent: agent.grant_types == MACHINE),
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "public-agents-are-backends (PROXY-08): An agent with the method none gets Proxy tokens for its "
-        "client ID.",
+        "public-agents-are-backends (PROXY-08): An agent that registers the method `none` gets Proxy tokens "
+        "for its client ID alone.",
         registration_checks=ANY_AGENT,
-        proxy_credentials=by_name_alone_too,
+        proxy_credentials=by_client_id_or_basic,
         proxy_client_named=backends_if(lambda agent: agent.auth_method == "none"),
-        **with_no_secret_asked_for(lambda _request: True),
+        **without_secret(lambda _request: True),
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agents-with-assertions-are-backends (PROXY-08): An agent that authenticates with an assertion gets "
-        "Proxy tokens.",
+        "agents-with-assertions-are-backends (PROXY-08): An agent that registers an assertion method gets "
+        "Proxy tokens for an unverified assertion.",
         registration_checks=ANY_AGENT,
-        proxy_credentials=by_assertion_too,
+        proxy_credentials=by_assertion_or_basic,
         proxy_client_named=backends_if(
             lambda agent: agent.auth_method in ("private_key_jwt", "client_secret_jwt")
         ),
-        **with_no_secret_asked_for(lambda request: bool(request.value("client_assertion"))),
+        **without_secret(lambda request: bool(request.value("client_assertion"))),
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agent-names-its-project (PROXY-08): An agent whose request names a Project gets a Proxy token of "
-        "it.",
+        "agent-names-its-project (PROXY-08): An agent whose token request names a Project gets a Proxy token "
+        "of that Project.",
         proxy_credentials=noting_the_form,
         proxy_client_named=of_a_project_that_is_named,
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agent-names-a-resource-to-redeem (PROXY-08): An agent whose request names a Resource gets a Proxy "
-        "token of its Project.",
+        "agent-names-a-resource-to-redeem (PROXY-08): An agent whose token request names a Resource gets a "
+        "Proxy token of the Resource's Project.",
         proxy_credentials=noting_the_form,
         proxy_client_named=of_a_resource_that_is_named,
         **AGENTS_ARE_CLIENTS,

@@ -1,4 +1,4 @@
-"""Gateways that answer in something else than JSON, or label it as something else."""
+"""Gateways whose answers are not JSON, or have another media type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAGE = b"<!doctype html><title>Error</title><h1>Error</h1>"
 
 
 def labelled(media_type: str | None) -> Any:
-    """The discovery document comes with this media type."""
+    """Changes the media type of the discovery document."""
 
     def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
         if not asked.path.endswith(_DISCOVERY):
@@ -28,7 +28,7 @@ def labelled(media_type: str | None) -> Any:
 
 
 def written(path: str, statuses: tuple[int, ...], write: Callable[[bytes], bytes]) -> Any:
-    """Answers of this endpoint with these statuses get another body."""
+    """Changes the body of answers of this endpoint with these statuses."""
 
     def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
         if not asked.path.endswith(path) or answered.status not in statuses:
@@ -40,15 +40,15 @@ def written(path: str, statuses: tuple[int, ...], write: Callable[[bytes], bytes
 
 DEFECTS = (
     defect(
-        "discovery-as-html (DISC-08): The discovery document is labelled as text/html.",
+        "discovery-as-html (DISC-08): The discovery document has the media type text/html.",
         around=labelled("text/html; charset=utf-8"),
     ),
     defect(
-        "discovery-as-plain-text (DISC-08): The discovery document is labelled as text/plain.",
+        "discovery-as-plain-text (DISC-08): The discovery document has the media type text/plain.",
         around=labelled("text/plain"),
     ),
     defect(
-        "discovery-without-a-label (DISC-08): The discovery document has no media type.",
+        "discovery-without-a-label (DISC-08): The discovery document has no Content-Type header.",
         around=labelled(None),
     ),
     defect(
@@ -56,19 +56,19 @@ DEFECTS = (
         around=written(_REDEMPTION, (404,), lambda _: b"Not Found"),
     ),
     defect(
-        "missing-header-in-html (REDEEM-17): The body of a 400 of redemption is a page.",
+        "missing-header-in-html (REDEEM-17): The body of a 400 of redemption is an HTML page.",
         around=written(_REDEMPTION, (400,), lambda _: _PAGE),
     ),
     defect(
-        "reauthentication-in-plain-text (REDEEM-17): The body of a 410 is plain text.",
+        "reauthentication-in-plain-text (REDEEM-17): The body of a 410 of redemption is plain text.",
         around=written(_REDEMPTION, (410,), lambda _: b"reauthentication_required"),
     ),
     defect(
-        "refused-registration-in-html (REDEEM-17): The body of a refused registration is a page.",
+        "refused-registration-in-html (REDEEM-17): The body of a refused registration is an HTML page.",
         around=written(_REGISTRATION, (400,), lambda _: _PAGE),
     ),
     defect(
-        "refusals-cut-short (REDEEM-17): The JSON of a 401 of redemption lacks its last bracket.",
+        "refusals-cut-short (REDEEM-17): The JSON of a 401 of redemption lacks its closing brace.",
         around=written(_REDEMPTION, (401,), lambda body: body[:-1]),
     ),
 )

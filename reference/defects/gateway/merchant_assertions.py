@@ -1,4 +1,4 @@
-"""Gateways whose assertions to the merchant can be used elsewhere, or twice."""
+"""Gateways whose assertions to the merchant can be used at another server or more than once."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def numbered_by_the_minute(claims: JsonObject, now: float) -> JsonObject:
     return claims | {"jti": f"{claims['iss']}-{int(now // 60)}"}
 
 
-def kept_for_its_life() -> Callable[[Resource, str, float], dict[str, Any]]:
-    """A client assertion is made once, and sent for as long as it lives."""
+def reused_during_its_lifetime() -> Callable[[Resource, str, float], dict[str, Any]]:
+    """Reuses a client assertion during its lifetime."""
     kept: dict[str, tuple[float, JsonObject]] = {}
 
     def assertion(resource: Resource, jti: str, now: float) -> dict[str, Any]:
@@ -57,30 +57,31 @@ def kept_for_its_life() -> Callable[[Resource, str, float], dict[str, Any]]:
 
 DEFECTS = (
     defect(
-        "user-assertions-for-another-merchant-too (VAULT-12): The assertion about the user names another "
-        "authorization server beside the merchant's.",
+        "user-assertions-for-another-merchant-too (VAULT-12): The audience of the user assertion also "
+        "contains another authorization server.",
         user_assertion=about_users(for_another_too),
     ),
     defect(
-        "client-assertions-for-another-merchant-too (VAULT-12): The client assertion names another "
-        "authorization server beside the merchant's.",
+        "client-assertions-for-another-merchant-too (VAULT-12): The audience of the client assertion also "
+        "contains another authorization server.",
         client_assertion=about_the_client(for_another_too),
     ),
     defect(
-        "client-assertions-for-anybody (VAULT-12): The client assertion has an asterisk in its audience.",
+        "client-assertions-for-anybody (VAULT-12): The audience of the client assertion also contains an "
+        "asterisk.",
         client_assertion=about_the_client(for_anybody),
     ),
     defect(
-        "client-assertions-without-an-id (VAULT-12): A client assertion has no jti.",
+        "client-assertions-without-an-id (VAULT-12): The client assertion has no jti.",
         client_assertion=about_the_client(lambda claims, _: lacking(claims, "jti")),
     ),
     defect(
-        "client-assertions-kept (VAULT-12): A client assertion is sent for as long as it lives.",
-        client_assertion=kept_for_its_life(),
+        "client-assertions-kept (VAULT-12): The gateway reuses a client assertion for four minutes.",
+        client_assertion=reused_during_its_lifetime(),
     ),
     defect(
-        "client-assertions-numbered-by-the-minute (VAULT-12): The jti of a client assertion is the time in "
-        "minutes.",
+        "client-assertions-numbered-by-the-minute (VAULT-12): The jti of a client assertion is the same for "
+        "all of one minute.",
         client_assertion=about_the_client(numbered_by_the_minute),
     ),
 )

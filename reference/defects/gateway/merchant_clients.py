@@ -1,4 +1,4 @@
-"""Gateways that do not say at every request to a merchant who they are."""
+"""Gateways that send refreshes to the merchant without client authentication."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASSERTION = ("client_assertion", "client_assertion_type")
 
 
 class BareRefreshes:
-    """A refresh is sent with the refresh token, and the client ID at most."""
+    """Removes the client assertion from refreshes."""
 
     left_out: tuple[str, ...] = ASSERTION
 
@@ -31,25 +31,26 @@ class NamelessRefreshes(BareRefreshes):
     left_out = (*ASSERTION, "client_id")
 
 
-class RefreshesBarely(Vault):
+class RefreshesUnauthenticated(Vault):
     asking: type[BareRefreshes] = BareRefreshes
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
         super().__init__(merchants=cast("Merchants", self.asking(merchants)), **parts)
 
 
-class RefreshesNamelessly(RefreshesBarely):
+class RefreshesWithoutClientId(RefreshesUnauthenticated):
     asking = NamelessRefreshes
 
 
 DEFECTS = (
     defect(
-        "refresh-without-authentication (VAULT-12): The gateway authenticates at the merchant when it asks "
-        "for a token, and not when it refreshes one.",
-        vault_at_work=RefreshesBarely,
+        "refresh-without-authentication (VAULT-12): The gateway authenticates at the merchant when it "
+        "requests a token, but not when it refreshes one.",
+        vault_at_work=RefreshesUnauthenticated,
     ),
     defect(
-        "refresh-without-a-client (VAULT-12): A refresh at the merchant has the refresh token alone.",
-        vault_at_work=RefreshesNamelessly,
+        "refresh-without-a-client (VAULT-12): The gateway sends a refresh to the merchant without client "
+        "authentication and client ID.",
+        vault_at_work=RefreshesWithoutClientId,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that take a merchant in trouble for one that has decided, or let it break what is not its own."""
+"""Gateways that treat a failure of the merchant as a rejection, or fail because of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble, Verdict
 from gateproof.reference.gateway.records import VaultEntry
 
-# Longer than anybody waits who asks this gateway.
+# Longer than any caller waits.
 AN_HOUR_S = 3600.0
 
 
@@ -23,8 +23,8 @@ def rejected_by(trouble: Trouble) -> Callable[[MerchantAnswer], Verdict]:
     return rejected_when(lambda answer: answer.trouble == trouble)
 
 
-def stumbling_when(is_so: Callable[[MerchantAnswer], bool]) -> Callable[[MerchantAnswer], Verdict]:
-    """Provisioning raises what nobody catches."""
+def failing_when(is_so: Callable[[MerchantAnswer], bool]) -> Callable[[MerchantAnswer], Verdict]:
+    """Provisioning raises an exception that is not caught."""
 
     def verdict(answer: MerchantAnswer) -> Verdict:
         if is_so(answer):
@@ -45,14 +45,14 @@ def _lifetime(answer: MerchantAnswer) -> Any:
 def adding_up(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A lifetime is added to the time as it comes."""
+    """Adds the lifetime to the time without checking its type."""
     if verdict == "accepted" and _lifetime(answer) is not None:
         now + _lifetime(answer)
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
 def kept_as_it_comes(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
-    """A lifetime that is a string is stored in place of an expiry."""
+    """Stores a lifetime that is a string as the expiry."""
     entry, lifetime = vault.refreshed_entry(old, answer, now), _lifetime(answer)
     return replace(entry, expires_at=cast("float", lifetime)) if isinstance(lifetime, str) else entry
 
@@ -61,99 +61,100 @@ def any_200_is_a_token(answer: MerchantAnswer) -> Verdict:
     return "accepted" if answer.status == 200 else vault.refresh_verdict(answer)
 
 
-# The time-out of many HTTP clients.
+# A common timeout of HTTP clients.
 PATIENT = vault.MerchantLimits(total_s=9.0, silence_s=8.0)
 
 DEFECTS = (
     defect(
-        "eight-seconds-of-silence-taken-for-a-rejection (VAULT-06 ROBUST-04): A merchant that does not "
-        "answer within eight seconds counts as having rejected the refresh token.",
+        "eight-seconds-of-silence-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats a merchant "
+        "that does not answer within eight seconds as having rejected the refresh token.",
         merchant_limits=PATIENT,
         refresh_verdict=rejected_by("late"),
     ),
     defect(
-        "eight-seconds-of-silence-end-the-sign-in (VAULT-10 ROBUST-04): A merchant that does not answer "
-        "within eight seconds ends the sign-in.",
+        "eight-seconds-of-silence-end-the-sign-in (VAULT-10 ROBUST-04): The sign-in fails if the merchant "
+        "does not answer within eight seconds.",
         merchant_limits=PATIENT,
-        provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "late"),
+        provisioning_verdict=failing_when(lambda answer: answer.trouble == "late"),
     ),
     defect(
-        "server-error-taken-for-a-rejection (VAULT-06 ROBUST-04): A 5xx of the merchant counts as a "
-        "rejected refresh token.",
+        "server-error-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats a 5xx of the merchant "
+        "as a rejection of the refresh token.",
         refresh_verdict=rejected_when(lambda answer: (answer.status or 0) >= 500),
     ),
     defect(
-        "rate-limit-taken-for-a-rejection (VAULT-06 ROBUST-04): A 429 of the merchant counts as a rejected "
-        "refresh token.",
+        "rate-limit-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats a 429 of the merchant as "
+        "a rejection of the refresh token.",
         refresh_verdict=rejected_when(lambda answer: answer.status == 429),
     ),
     defect(
-        "silence-taken-for-a-rejection (VAULT-06 ROBUST-04): A merchant that does not answer in time counts "
-        "as having rejected the refresh token.",
+        "silence-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats a timeout of the merchant as "
+        "a rejection of the refresh token.",
         refresh_verdict=rejected_by("late"),
     ),
     defect(
-        "lost-connection-taken-for-a-rejection (VAULT-06 ROBUST-04): A connection that fails or breaks "
-        "counts as a rejected refresh token.",
+        "lost-connection-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats a connection to the "
+        "merchant that fails or breaks as a rejection of the refresh token.",
         refresh_verdict=rejected_by("connection"),
     ),
     defect(
-        "distrust-taken-for-a-rejection (VAULT-06 ROBUST-04): A certificate of the merchant that cannot be "
-        "believed counts as a rejected refresh token.",
+        "distrust-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats an invalid certificate of "
+        "the merchant as a rejection of the refresh token.",
         refresh_verdict=rejected_by("tls"),
     ),
     defect(
-        "expired-token-in-an-outage (VAULT-06 ROBUST-04): While the merchant is in trouble, the expired "
-        "merchant token is handed out.",
+        "expired-token-in-an-outage (VAULT-06 ROBUST-04): If a refresh fails because of an outage of the "
+        "merchant, redemption returns the expired merchant token.",
         usable_after_transient=lambda _entry, _now: True,
     ),
     defect(
-        "sign-in-fails-with-the-merchant (VAULT-10 ROBUST-04): No code is issued when provisioning met "
-        "trouble.",
+        "sign-in-fails-with-the-merchant (VAULT-10 ROBUST-04): The sign-in gives no code if provisioning "
+        "fails because of an outage of the merchant.",
         sign_in_goes_on=lambda verdict: verdict != "transient",
     ),
     defect(
-        "nonsense-breaks-the-sign-in (VAULT-10 ROBUST-04): A 200 of the merchant without JSON in it ends "
-        "the sign-in.",
-        provisioning_verdict=stumbling_when(is_nonsense),
+        "nonsense-breaks-the-sign-in (VAULT-10 ROBUST-04): The sign-in fails if the merchant answers "
+        "provisioning with a 200 without JSON.",
+        provisioning_verdict=failing_when(is_nonsense),
     ),
     defect(
-        "lost-connection-breaks-the-sign-in (VAULT-10 ROBUST-04): A connection that breaks during "
-        "provisioning ends the sign-in.",
-        provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "connection"),
+        "lost-connection-breaks-the-sign-in (VAULT-10 ROBUST-04): The sign-in fails if the connection to the "
+        "merchant breaks during provisioning.",
+        provisioning_verdict=failing_when(lambda answer: answer.trouble == "connection"),
     ),
     defect(
-        "distrust-breaks-the-sign-in (VAULT-10): A certificate of the merchant that cannot be believed ends "
-        "the sign-in during provisioning.",
-        provisioning_verdict=stumbling_when(lambda answer: answer.trouble == "tls"),
+        "distrust-breaks-the-sign-in (VAULT-10): The sign-in fails if the certificate of the merchant is "
+        "invalid during provisioning.",
+        provisioning_verdict=failing_when(lambda answer: answer.trouble == "tls"),
     ),
     defect(
-        "lifetime-as-text-breaks-the-sign-in (VAULT-10 ROBUST-04): A lifetime that is a string ends the "
-        "sign-in.",
+        "lifetime-as-text-breaks-the-sign-in (VAULT-10 ROBUST-04): The sign-in fails if expires_in of the "
+        "merchant is a string.",
         entry_after_provisioning=adding_up,
     ),
     defect(
-        "patience-without-end (VAULT-10 ROBUST-04): The merchant may take an hour to answer.",
+        "patience-without-end (VAULT-10 ROBUST-04): The gateway waits up to an hour for the merchant's "
+        "answer.",
         merchant_limits=MerchantLimits(total_s=AN_HOUR_S, silence_s=AN_HOUR_S),
     ),
     defect(
-        "no-total-deadline (VAULT-10 ROBUST-04): A merchant that sends a little now and then may take an "
-        "hour.",
+        "no-total-deadline (VAULT-10 ROBUST-04): The gateway waits up to an hour for a merchant that sends a "
+        "byte now and then.",
         merchant_limits=MerchantLimits(total_s=AN_HOUR_S),
     ),
     defect(
-        "lifetime-as-text-breaks-redemption (ROBUST-02): A lifetime that is a string is stored where an "
-        "expiry belongs, and no redemption gets past it.",
+        "lifetime-as-text-breaks-redemption (ROBUST-02): If expires_in in a refresh is a string, the gateway "
+        "stores it as the expiry, and redemptions fail.",
         refreshed_entry=kept_as_it_comes,
     ),
     defect(
-        "any-200-is-a-token (ROBUST-02 REDEEM-01): A 200 of the merchant replaces the token, whatever is in "
-        "it.",
+        "any-200-is-a-token (ROBUST-02 REDEEM-01): The gateway treats any 200 of the merchant to a refresh "
+        "as a new token, whatever its body is.",
         refresh_verdict=any_200_is_a_token,
     ),
     defect(
-        "redirects-followed (SECRET-07): A redirect of the merchant is followed with everything that was "
-        "sent to it.",
+        "redirects-followed (SECRET-07): The gateway follows a redirect of the merchant and sends the "
+        "credentials of the request there.",
         merchant_limits=MerchantLimits(follows_redirects=True),
     ),
 )

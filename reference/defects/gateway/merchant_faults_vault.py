@@ -1,4 +1,4 @@
-"""Gateways whose vault loses its head, or its discretion, when the merchant is in trouble."""
+"""Gateways whose vault handles failures of the merchant wrongly, or reveals data in the error."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ FAILURES = 3
 REMEMBERED_S = 300.0
 
 
-def is_unwell(answer: MerchantAnswer) -> bool:
+def is_server_error(answer: MerchantAnswer) -> bool:
     return (answer.status or 0) >= 500
 
 
-def never_came_about(answer: MerchantAnswer) -> bool:
+def is_connection_failure(answer: MerchantAnswer) -> bool:
     return answer.trouble in {"connection", "tls"}
 
 
-def for_as_long_as_told(entry: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+def with_the_lifetime(entry: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
     lifetime = (answer.document or {}).get("expires_in")
     return replace(entry, expires_at=now + lifetime) if isinstance(lifetime, int) and lifetime > 0 else entry
 
 
-def refreshed_for_as_long_as_told(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
-    return for_as_long_as_told(vault.refreshed_entry(old, answer, now), answer, now)
+def refreshed_with_the_lifetime(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    return with_the_lifetime(vault.refreshed_entry(old, answer, now), answer, now)
 
 
-def kept_for_as_long_as_told(
+def provisioned_with_the_lifetime(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
     entry = vault.entry_after_provisioning(old, verdict, answer, now)
-    return for_as_long_as_told(entry, answer, now) if entry is not None and verdict == "accepted" else entry
+    return with_the_lifetime(entry, answer, now) if entry is not None and verdict == "accepted" else entry
 
 
-class Insisting:
-    """Asks a merchant again, at once and many times, for as long as this is what comes of it."""
+class Retrying:
+    """Repeats a request to a merchant many times without a pause while `again` is true for the answer."""
 
     def __init__(self, merchants: Merchants, tries: int, again: Callable[[MerchantAnswer], bool]) -> None:
         self._merchants = merchants
@@ -65,23 +65,23 @@ class Insisting:
 
 
 class TriesTwenty(Vault):
-    """Every request to a merchant is made over and over while it is in trouble."""
+    """Repeats every request to a merchant that answers 5xx."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
-        insisting = Insisting(merchants, TRIES, is_unwell)
-        super().__init__(merchants=cast("Merchants", insisting), **parts)
+        retrying = Retrying(merchants, TRIES, is_server_error)
+        super().__init__(merchants=cast("Merchants", retrying), **parts)
 
 
 class ConnectsOverAndOver(Vault):
-    """A connection that fails, or is not to be trusted, is tried again as if nothing had been."""
+    """Repeats every request whose connection or TLS handshake fails."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
-        insisting = Insisting(merchants, CONNECTIONS, never_came_about)
-        super().__init__(merchants=cast("Merchants", insisting), **parts)
+        retrying = Retrying(merchants, CONNECTIONS, is_connection_failure)
+        super().__init__(merchants=cast("Merchants", retrying), **parts)
 
 
 class DropsTheRefreshToken(Vault):
-    """A refresh that failed leaves nothing to refresh with."""
+    """Deletes the refresh token after a failed refresh."""
 
     async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         verdict = await super()._refresh(key, entry, resource)
@@ -91,7 +91,7 @@ class DropsTheRefreshToken(Vault):
 
 
 class CountsToThree(Vault):
-    """What has failed three times in a row is given up for good."""
+    """Treats the third failed refresh in a row as a rejection."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -109,8 +109,8 @@ class CountsToThree(Vault):
         return "rejected"
 
 
-class Sulking:
-    """Does not ask a merchant that said it was at fault again about the same token, for minutes."""
+class BackingOff:
+    """Does not send the same refresh token again for five minutes after a 5xx."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -121,44 +121,44 @@ class Sulking:
         if token is not None and time.monotonic() < self._until.get(token, 0):
             return MerchantAnswer(status=503)
         answer = await self._merchants.ask(merchant, form)
-        if token is not None and is_unwell(answer):
+        if token is not None and is_server_error(answer):
             self._until[token] = time.monotonic() + REMEMBERED_S
         return answer
 
 
 class RemembersTrouble(Vault):
-    """A refresh that the merchant failed is not tried again for minutes."""
+    """Does not repeat a refresh for five minutes after a 5xx."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
-        super().__init__(merchants=cast("Merchants", Sulking(merchants)), **parts)
+        super().__init__(merchants=cast("Merchants", BackingOff(merchants)), **parts)
 
 
-class Muddled:
-    """Tells a caller whose refresh failed in two ways that the merchant has refused it."""
+class RejectingAfterTwoStatuses:
+    """Returns a rejection for a refresh that failed in two different ways."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
-        self._ways: dict[str, set[int | None]] = {}
+        self._statuses: dict[str, set[int | None]] = {}
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
         answer = await self._merchants.ask(merchant, form)
         token = form.get("refresh_token")
         if token is None or answer.status == 200:
             return answer
-        ways = self._ways.setdefault(token, set())
-        ways.add(answer.status)
-        return answer if len(ways) == 1 else MerchantAnswer(status=400, document={"error": "invalid_grant"})
+        seen = self._statuses.setdefault(token, set())
+        seen.add(answer.status)
+        return answer if len(seen) == 1 else MerchantAnswer(status=400, document={"error": "invalid_grant"})
 
 
 class GivesUpOnTwoFailures(Vault):
-    """A refresh that failed in one way, and then in another, is given up for good."""
+    """Treats a refresh that failed in two different ways as rejected."""
 
     def __init__(self, *, merchants: Merchants, **parts: Any) -> None:
-        super().__init__(merchants=cast("Merchants", Muddled(merchants)), **parts)
+        super().__init__(merchants=cast("Merchants", RejectingAfterTwoStatuses(merchants)), **parts)
 
 
 class ShowsTheEntry(Vault):
-    """An error quotes what the vault had at hand, wrapped up for whoever debugs it."""
+    """The error contains the refresh token of the entry in base64, as a debugging aid."""
 
     def _after_refresh(self, key: VaultKey, verdict: Verdict) -> VaultEntry | Refusal:
         outcome = super()._after_refresh(key, verdict)
@@ -170,12 +170,12 @@ class ShowsTheEntry(Vault):
 
 
 def refused_between(answer: MerchantAnswer) -> Verdict:
-    """What a load balancer says in the merchant's place is the merchant's last word."""
+    """Treats a 502 or 504, which a load balancer sends, as a rejection by the merchant."""
     return "rejected" if answer.status in {502, 504} else vault.refresh_verdict(answer)
 
 
 def ending_where_the_client_is_unknown() -> dict[str, Any]:
-    """A 401 of the merchant's is taken for one of the user's."""
+    """Treats a 401 for the gateway's client as one for the user."""
     last: list[int | None] = []
 
     def noted(answer: MerchantAnswer) -> Verdict:
@@ -188,14 +188,14 @@ def ending_where_the_client_is_unknown() -> dict[str, Any]:
 def lost_where_forbidden(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A merchant that forbids it is taken for one that took a grant back."""
+    """Treats a 403 of the merchant as a revoked grant."""
     if answer.status == 403:
         return replace(vault.entry_from(answer, now), needs_reauthentication=True)
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
 def relaying_the_error() -> dict[str, Any]:
-    """What the merchant said goes into the description of the refusal."""
+    """Puts the merchant's answer into the description of the refusal."""
     last: list[MerchantAnswer] = []
 
     def noted(answer: MerchantAnswer) -> Verdict:
@@ -209,8 +209,8 @@ def relaying_the_error() -> dict[str, Any]:
     return {"refresh_verdict": noted, "merchant_unavailable": unavailable}
 
 
-def telling_the_browser() -> dict[str, Any]:
-    """What the merchant said in place of a token goes with the code, in a header."""
+def error_in_a_header() -> dict[str, Any]:
+    """Puts the merchant's error into a header of the redirect with the code."""
     last: list[MerchantAnswer] = []
 
     def noted(answer: MerchantAnswer) -> Verdict:
@@ -227,69 +227,69 @@ def telling_the_browser() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "twenty-tries (VAULT-06 ROBUST-04): A merchant that answers 5xx is asked again at once, twenty "
-        "times.",
+        "twenty-tries (VAULT-06 ROBUST-04): If the merchant answers 5xx, the gateway retries twenty times "
+        "without a pause.",
         vault_at_work=TriesTwenty,
     ),
     defect(
-        "connects-over-and-over (VAULT-06 ROBUST-04): A merchant to whom no connection comes about is tried "
-        "again at once, three hundred times.",
+        "connects-over-and-over (VAULT-06 ROBUST-04): If the connection to the merchant fails, the gateway "
+        "retries three hundred times without a pause.",
         vault_at_work=ConnectsOverAndOver,
     ),
     defect(
-        "two-kinds-of-trouble-for-a-rejection (VAULT-06): A refresh that failed in one way, and then in "
-        "another, counts as rejected.",
+        "two-kinds-of-trouble-for-a-rejection (VAULT-06): The gateway treats a refresh as rejected after "
+        "failures of two kinds, such as a 503 and a timeout.",
         vault_at_work=GivesUpOnTwoFailures,
     ),
     defect(
-        "refresh-token-dropped-in-trouble (VAULT-06 ROBUST-04): A refresh that failed takes the refresh "
-        "token with it.",
+        "refresh-token-dropped-in-trouble (VAULT-06 ROBUST-04): The gateway deletes the refresh token after "
+        "a failed refresh.",
         vault_at_work=DropsTheRefreshToken,
     ),
     defect(
-        "trouble-remembered (VAULT-06 ROBUST-04): A refresh that the merchant answered with 5xx is not "
-        "tried again for five minutes.",
+        "trouble-remembered (VAULT-06 ROBUST-04): The gateway does not repeat a refresh for five minutes "
+        "after the merchant answered 5xx.",
         vault_at_work=RemembersTrouble,
     ),
     defect(
-        "error-shows-the-vault (SECRET-06 SECRET-01): While the merchant is in trouble, the error holds the "
-        "refresh token in base64.",
+        "error-shows-the-vault (SECRET-06 SECRET-01): If the merchant fails at a refresh, the error contains "
+        "the refresh token in base64.",
         vault_at_work=ShowsTheEntry,
     ),
     defect(
-        "any-lifetime-believed (ROBUST-02 VAULT-06 ROBUST-04): Whatever the merchant gives as expires_in is "
-        "added to the time, and no calendar has the date.",
-        refreshed_entry=refreshed_for_as_long_as_told,
-        entry_after_provisioning=kept_for_as_long_as_told,
+        "any-lifetime-believed (ROBUST-02 VAULT-06 ROBUST-04): The gateway adds any positive expires_in of "
+        "the merchant to the time, even if the result is no valid date.",
+        refreshed_entry=refreshed_with_the_lifetime,
+        entry_after_provisioning=provisioned_with_the_lifetime,
     ),
     defect(
-        "merchant-error-relayed (SECRET-06 SECRET-01 SECRET-02): The error that a backend gets quotes what "
-        "the merchant said.",
+        "merchant-error-relayed (SECRET-06 SECRET-01 SECRET-02): The error that a backend gets quotes the "
+        "merchant's answer.",
         **relaying_the_error(),
     ),
     defect(
-        "merchant-error-told-to-the-browser (SECRET-06 SECRET-01 SECRET-02): What the merchant said in "
-        "place of a token is in a header of the redirect to the agent.",
-        **telling_the_browser(),
+        "merchant-error-told-to-the-browser (SECRET-06 SECRET-01 SECRET-02): A header of the redirect to the "
+        "agent quotes the error that the merchant sent instead of a token.",
+        **error_in_a_header(),
     ),
     defect(
-        "third-failure-taken-for-a-rejection (VAULT-06 ROBUST-04): A refresh that has failed three times in "
-        "a row counts as rejected.",
+        "third-failure-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats the third failed "
+        "refresh in a row as a rejection.",
         vault_at_work=CountsToThree,
     ),
     defect(
-        "gateway-error-taken-for-a-rejection (VAULT-06): A refresh that is answered with 502 or 504 counts "
-        "as rejected.",
+        "gateway-error-taken-for-a-rejection (VAULT-06): The gateway treats a 502 or 504 to a refresh as a "
+        "rejection.",
         refresh_verdict=refused_between,
     ),
     defect(
-        "unknown-client-ends-the-sign-in (AUTHZ-10): A merchant that answers 401 to provisioning ends the "
-        "user's sign-in.",
+        "unknown-client-ends-the-sign-in (AUTHZ-10): The sign-in fails if the merchant answers 401 to "
+        "provisioning.",
         **ending_where_the_client_is_unknown(),
     ),
     defect(
-        "forbidden-provisioning-is-a-lost-grant (REDEEM-10): A merchant that answers 403 to provisioning "
-        "makes redemption answer 410.",
+        "forbidden-provisioning-is-a-lost-grant (REDEEM-10): If the merchant answers 403 to provisioning, "
+        "redemption answers 410.",
         entry_after_provisioning=lost_where_forbidden,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that tell services what the merchant said of a user's authentication, in the merchant's terms."""
+"""Gateways that copy acr and amr of the merchant's ID token into their own tokens."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gateproof.reference.gateway.records import Person
 from gateproof.reference.outcomes import JsonObject
 
 
-def told(claim: str, of: Callable[[Any], object]) -> dict[str, Any]:
-    """The claim of the newest ID token of a user becomes that of `ext`, where there is one."""
+def copied(claim: str, of: Callable[[Any], object]) -> dict[str, Any]:
+    """Copies the claim of the user's newest ID token, if it has one, into `ext`."""
     said: dict[str, object] = {}
 
     def person_named(facts: IdTokenFacts) -> Person | None:
@@ -33,22 +33,24 @@ def told(claim: str, of: Callable[[Any], object]) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "acr-as-the-merchant-says (CLAIM-05): ext.acr is the acr of the merchant's ID token, if any.",
-        **told("acr", lambda said: said),
+        "acr-as-the-merchant-says (CLAIM-05): ext.acr is the acr of the merchant's ID token, if it has one.",
+        **copied("acr", lambda said: said),
     ),
     defect(
-        "acr-as-a-merchants-name-says (CLAIM-05): ext.acr is the merchant's, if that is a URN.",
-        **told(
+        "acr-as-a-merchants-name-says (CLAIM-05): ext.acr is the acr of the merchant's ID token, if that is "
+        "a URN.",
+        **copied(
             "acr",
             lambda said: said if isinstance(said, str) and said.startswith("urn:") else token_claims.ACR,
         ),
     ),
     defect(
-        "amr-as-the-merchant-says (CLAIM-06): ext.amr is the amr of the merchant's ID token, if any.",
-        **told("amr", lambda said: said),
+        "amr-as-the-merchant-says (CLAIM-06): ext.amr is the amr of the merchant's ID token, if it has one.",
+        **copied("amr", lambda said: said),
     ),
     defect(
-        "amr-list-taken-unread (CLAIM-06): ext.amr is the amr of the merchant's ID token, if that is a list.",
-        **told("amr", lambda said: said if isinstance(said, list) else list(token_claims.AMR_WHEN_UNSAID)),
+        "amr-list-taken-unread (CLAIM-06): ext.amr is the amr of the merchant's ID token, if that is a list, "
+        "with unchecked members.",
+        **copied("amr", lambda said: said if isinstance(said, list) else list(token_claims.AMR_WHEN_UNSAID)),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that sign in users whom the merchant has not signed in, or more browsers than the user's."""
+"""Gateways that sign in users or browsers without a sign-in at the merchant."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def anybody(_gateway: Gateway, login: str) -> bool:
 
 
 def signed_in_once(gateway: Gateway, login: str) -> bool:
-    """The merchant has signed this login in before, in whatever browser."""
+    """Whether the merchant has signed in this login before, in any browser."""
     return any(known == login for _, known in gateway.store.subjects)
 
 
 def somebody_has_signed_in(gateway: Gateway, request: Request) -> bool:
-    """A gateway that has met users shows its own page, for the password that it believes it knows."""
+    """Whether any user of the Project has signed in before."""
     resource = gateway.store.resources.get(request.url.path.split("/")[-3])
     return resource is not None and any(
         project == resource.project_id for project, _ in gateway.store.subjects
@@ -31,37 +31,38 @@ def somebody_has_signed_in(gateway: Gateway, request: Request) -> bool:
 
 
 def known_browser_comes_back(_gateway: Gateway, request: Request) -> bool:
-    """A browser that brings a cookie has been here before, whether a sign-in came of that or not."""
+    """Whether the browser has a cookie, even if its sign-in was not completed."""
     return bool(request.cookies)
 
 
 DEFECTS = (
     defect(
-        "any-password-at-its-own-page (AUTHZ-20): Any login with any password signs in at a page of its own.",
+        "any-password-at-its-own-page (AUTHZ-20): The gateway shows its own sign-in page and accepts any "
+        "login with any password.",
         around=signing_in_itself(always, anybody),
     ),
     defect(
-        "known-login-needs-no-merchant (AUTHZ-20): A login that the merchant has once signed in needs no "
-        "password.",
+        "known-login-needs-no-merchant (AUTHZ-20): The gateway's own sign-in page accepts a login that the "
+        "merchant has signed in before, with any password.",
         around=signing_in_itself(somebody_has_signed_in, signed_in_once),
     ),
     defect(
-        "unfinished-sign-in-trusted (AUTHZ-20): A browser that left a sign-in half way may name any user "
-        "when it comes back.",
+        "unfinished-sign-in-trusted (AUTHZ-20): A browser that left a sign-in unfinished can sign in as any "
+        "user when it returns.",
         around=signing_in_itself(known_browser_comes_back, anybody),
     ),
     defect(
-        "cookie-kept-across-the-sign-in (AUTHZ-21): The cookie of before the sign-in is the one of after it.",
+        "cookie-kept-across-the-sign-in (AUTHZ-21): The session cookie stays the same at the sign-in.",
         session_keys=lambda before, _new, _signed_in: (before,),
     ),
     defect(
-        "old-cookie-signed-in-too (AUTHZ-21): The sign-in sets a new cookie, and the old one is signed in "
-        "as well.",
+        "old-cookie-signed-in-too (AUTHZ-21): The sign-in sets a new session cookie, but the old one is "
+        "signed in too.",
         session_keys=lambda before, new, _signed_in: (before, new),
     ),
     defect(
-        "cookie-renewed-for-a-second-user-only (AUTHZ-21): The cookie is renewed where somebody was signed "
-        "in.",
+        "cookie-renewed-for-a-second-user-only (AUTHZ-21): The session cookie changes at a sign-in only if a "
+        "user was already signed in.",
         session_keys=lambda before, new, signed_in: (new,) if signed_in else (before,),
     ),
 )

@@ -16,7 +16,7 @@ from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discove
 from gateproof.reference.gateway.policy.key_sets import live_core_keys, public_jwk
 from gateproof.reference.outcomes import JsonObject
 
-# An RSA key of 1024 bits that signs nothing; it was forgotten in the set.
+# An RSA key of 1024 bits that is not used for signing.
 OLD_RSA = {
     "kty": "RSA",
     "kid": "2009",
@@ -29,7 +29,7 @@ FORGOTTEN_SECRET = {"kty": "oct", "kid": "hs", "alg": "HS256", "k": "c2VjcmV0LXN
 
 
 def announcing(change: Callable[[DiscoveryFacts], JsonObject]) -> Callable[[DiscoveryFacts], JsonObject]:
-    """The honest document with some members replaced."""
+    """The correct document with some members replaced."""
     return lambda facts: discovery_document(facts) | change(facts)
 
 
@@ -60,7 +60,7 @@ def _base64url(number: int) -> str:
 def made_at_every_other_rotation(
     core: KeyRing, now: float, _own: tuple[SigningKey, ...]
 ) -> tuple[SigningKey, ...]:
-    """A flag that says whether to make the key set anew is turned over, where it should be set."""
+    """Rebuilds the key set only at every second rotation."""
     if len(core.retired) % 2:
         *before, last = core.retired
         core = replace(core, current=last.key, retired=tuple(before))
@@ -68,12 +68,12 @@ def made_at_every_other_rotation(
 
 
 def emptied_by_a_rotation(core: KeyRing, now: float, _own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
-    """The key set is made anew from a list that the rotation has read to its end."""
+    """Publishes an empty key set after a rotation."""
     return () if core.retired else live_core_keys(core, now)
 
 
-def with_a_namesake(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
-    """A standby key under the name of the one in use."""
+def with_a_shared_kid(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
+    """Adds a standby key with the kid of the current one."""
     standby = [replace(key, kid=core.current.kid) for key in own[:1]]
     return (*live_core_keys(core, now), *standby)
 
@@ -88,13 +88,12 @@ DISCOVERY = (
         discovery_document=lambda facts: json.dumps(discovery_document(facts)),
     ),
     defect(
-        "discovery-answers-203 (DISC-01 REDEEM-01): The discovery document comes with a status other than "
-        "200.",
+        "discovery-answers-203 (DISC-01 REDEEM-01): The discovery document has status 203 instead of 200.",
         discovery_status=203,
     ),
     defect(
-        "issuer-per-resource (DISC-02 CLAIM-01 CLAIM-11 REDEEM-01): The document names the "
-        "per-Resource authorization server as the issuer, while tokens name the core.",
+        "issuer-per-resource (DISC-02 CLAIM-01 CLAIM-11 REDEEM-01): The issuer in the document is the "
+        "per-Resource authorization server, while tokens have the core issuer.",
         discovery_document=announcing(lambda facts: {"issuer": facts.authorization_server}),
     ),
     defect(
@@ -102,8 +101,7 @@ DISCOVERY = (
         discovery_document=not_announcing("issuer"),
     ),
     defect(
-        "issuer-empty (DISC-02 CLAIM-01 REDEEM-01): The issuer is an empty string: its setting was never "
-        "made.",
+        "issuer-empty (DISC-02 CLAIM-01 REDEEM-01): The issuer in the document is an empty string.",
         discovery_document=announcing(lambda _: {"issuer": ""}),
     ),
     defect(
@@ -114,43 +112,43 @@ DISCOVERY = (
         ),
     ),
     defect(
-        "authorization-endpoint-on-core (DISC-03 REDEEM-01): The authorization endpoint is announced on the "
-        "core host.",
+        "authorization-endpoint-on-core (DISC-03 REDEEM-01): The document has the authorization endpoint on "
+        "the core host.",
         discovery_document=announcing(
             lambda facts: {"authorization_endpoint": f"{facts.core_url}/{facts.resource.id}/oauth2/auth"}
         ),
     ),
     defect(
-        "token-endpoint-on-base (DISC-04 REDEEM-01): The token endpoint is announced on the gateway API "
+        "token-endpoint-on-base (DISC-04 REDEEM-01): The document has the token endpoint on the gateway API "
         "host, below the Resource.",
         discovery_document=announcing(
             lambda facts: {"token_endpoint": f"{facts.authorization_server}/oauth2/token"}
         ),
     ),
     defect(
-        "token-endpoint-with-another-path (DISC-04 REDEEM-01): The token endpoint is announced under a path "
-        "of an older version.",
+        "token-endpoint-with-another-path (DISC-04 REDEEM-01): The document has the token endpoint with the "
+        "path of an older version.",
         discovery_document=announcing(lambda facts: {"token_endpoint": f"{facts.core_url}/oauth/token"}),
     ),
     defect(
-        "jwks-uri-of-the-resource (DISC-05 KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01): The "
-        "document points to the Resource's own key set.",
+        "jwks-uri-of-the-resource (DISC-05 KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01): The jwks_uri "
+        "in the document is that of the Resource's own key set.",
         discovery_document=announcing(lambda facts: {"jwks_uri": f"{facts.authorization_server}/jwks"}),
     ),
     defect(
-        "jwks-uri-differs-between-resources (DISC-05): Every Resource announces the core key set under an "
-        "address of its own.",
+        "jwks-uri-differs-between-resources (DISC-05): The documents of different Resources have different "
+        "URLs for the core key set.",
         discovery_document=announcing(
             lambda facts: {"jwks_uri": f"{facts.core_url}/jwks?resource={facts.resource.id}"}
         ),
     ),
     defect(
-        "registration-endpoint-left-out (DISC-06 REDEEM-01): The registration endpoint is announced nowhere.",
+        "registration-endpoint-left-out (DISC-06 REDEEM-01): The document has no registration endpoint.",
         discovery_document=not_announcing("registration_endpoint"),
     ),
     defect(
-        "registration-endpoint-on-core (DISC-06 REDEEM-01): The registration endpoint is announced on the "
-        "core host, where there is none.",
+        "registration-endpoint-on-core (DISC-06 REDEEM-01): The document has the registration endpoint on "
+        "the core host, which has none.",
         discovery_document=announcing(
             lambda facts: {"registration_endpoint": f"{facts.core_url}/api/register"}
         ),
@@ -164,95 +162,96 @@ KEYS = (
         core_key_set=lambda _jwks: {"keys": []},
     ),
     defect(
-        "key-set-under-another-name (KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01): The core key set "
-        "calls its array `jwks`.",
+        "key-set-under-another-name (KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01): The array of the "
+        "core key set is named `jwks`.",
         core_key_set=lambda jwks: {"jwks": jwks},
     ),
     defect(
-        "key-coordinates-swapped (KEYS-01 KEYS-02 KEYS-03 KEYS-04 KEYS-05 CLAIM-11 REDEEM-01): The "
-        "published key has its coordinates the wrong way round.",
+        "key-coordinates-swapped (KEYS-01 KEYS-02 KEYS-03 KEYS-04 KEYS-05 CLAIM-11 REDEEM-01): The published "
+        "core key has its x and y coordinates swapped.",
         core_jwk=swapped,
     ),
     defect(
-        "one-key-set-for-all (KEYS-02 KEYS-03): The Resource's key set shows the core's keys too.",
+        "one-key-set-for-all (KEYS-02 KEYS-03): The Resource's key set also contains the core key.",
         resource_keys_shown=lambda core, own: (own, core.current),
     ),
     defect(
         "access-tokens-under-the-resources-key (KEYS-02 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05 "
-        "KEYS-04): Access tokens are signed with the Resource's own key, which the core key set shows as "
-        "well.",
+        "KEYS-04): Access tokens are signed with the Resource's own key, which the core key set contains "
+        "too.",
         access_token_key=lambda _core, own: own,
         core_keys_shown=lambda core, now, own: (*live_core_keys(core, now), *own),
     ),
     defect(
         "access-tokens-under-the-resources-key-alone (KEYS-02 KEYS-01 KEYS-03 KEYS-04 REDEEM-01 REDEEM-02 "
         "REDEEM-03 REDEEM-04 REDEEM-05): Access tokens are signed with the Resource's own key, which the "
-        "core key set does not show.",
+        "core key set does not contain.",
         access_token_key=lambda _core, own: own,
     ),
     defect(
-        "short-rsa-key-in-the-core-set (KEYS-03): An RSA key of 1024 bits was left in the core key set.",
+        "short-rsa-key-in-the-core-set (KEYS-03): The core key set also contains an RSA key of 1024 bits.",
         core_key_set=lambda jwks: {"keys": [*jwks, OLD_RSA]},
     ),
     defect(
-        "short-rsa-key-in-the-resource-set (KEYS-03): An RSA key of 1024 bits was left in the Resource's "
-        "key set.",
+        "short-rsa-key-in-the-resource-set (KEYS-03): The Resource's key set also contains an RSA key of "
+        "1024 bits.",
         resource_key_set=lambda jwks: {"keys": [*jwks, OLD_RSA]},
     ),
     defect(
-        "kid-names-no-published-key (KEYS-03 KEYS-01 KEYS-04 CLAIM-11 REDEEM-01): The key set names its "
-        "keys otherwise than the tokens do.",
+        "kid-names-no-published-key (KEYS-03 KEYS-01 KEYS-04 CLAIM-11 REDEEM-01): The kid of a core key in "
+        "the key set differs from the kid in tokens.",
         core_jwk=lambda key: public_jwk(key) | {"kid": f"core-{key.kid}"},
     ),
     defect(
-        "rotation-forgets-the-old-key (KEYS-04): A rotation takes the old key out of the set and out of the "
-        "gateway at once.",
+        "rotation-forgets-the-old-key (KEYS-04): After a rotation, the core key set lacks the old key, and "
+        "the gateway itself does not accept it.",
         core_keys_shown=lambda core, _now, _own: (core.current,),
         live_core_keys=lambda core, _now: (core.current,),
     ),
     defect(
-        "rotation-unpublishes-the-old-key (KEYS-04): A rotation takes the old key out of the set, while the "
-        "gateway itself still knows it.",
+        "rotation-unpublishes-the-old-key (KEYS-04): After a rotation, the core key set lacks the old key, "
+        "while the gateway itself still accepts it.",
         core_keys_shown=lambda core, _now, _own: (core.current,),
     ),
     defect(
-        "rotation-ends-redemption (KEYS-04): After a rotation the gateway itself knows the new key alone.",
+        "rotation-ends-redemption (KEYS-04): After a rotation, the gateway itself accepts only the new key.",
         live_core_keys=lambda core, _now: (core.current,),
     ),
     defect(
         "rotation-publishes-every-other-key (KEYS-01 KEYS-04 KEYS-02 KEYS-03 CLAIM-11 REDEEM-01): Every "
-        "other rotation leaves the published key set as it was.",
+        "other rotation leaves the published core key set unchanged.",
         core_keys_shown=made_at_every_other_rotation,
     ),
     defect(
         "rotation-empties-the-key-set (KEYS-01 KEYS-04 KEYS-02 KEYS-03 KEYS-05 CLAIM-11 REDEEM-01): After a "
-        "rotation the published key set has no key.",
+        "rotation, the published core key set is empty.",
         core_keys_shown=emptied_by_a_rotation,
     ),
     defect(
-        "keys-share-a-kid (KEYS-05 KEYS-02 KEYS-03): Two keys of the core key set have the same name.",
-        core_keys_shown=with_a_namesake,
+        "keys-share-a-kid (KEYS-05 KEYS-02 KEYS-03): Two keys of the core key set have the same kid.",
+        core_keys_shown=with_a_shared_kid,
     ),
     defect(
         "key-members-padded (KEYS-05 KEYS-01 KEYS-02 KEYS-04 CLAIM-11 REDEEM-01): The coordinates in the "
-        "core key set are base64url with padding.",
+        "core key set have base64 padding.",
         core_jwk=padded,
     ),
     defect(
-        "key-members-padded-in-the-resource-set (KEYS-05): The coordinates in the Resource's key set are "
-        "base64url with padding.",
+        "key-members-padded-in-the-resource-set (KEYS-05): The coordinates in the Resource's key set have "
+        "base64 padding.",
         resource_jwk=padded,
     ),
     defect(
-        "core-private-key-published (KEYS-06): The core key set holds the private part of its key.",
+        "core-private-key-published (KEYS-06): The core key set contains the private part of its key.",
         core_jwk=with_private_part,
     ),
     defect(
-        "resource-private-key-published (KEYS-06): The Resource's key set holds the private part of its key.",
+        "resource-private-key-published (KEYS-06): The Resource's key set contains the private part of its "
+        "key.",
         resource_jwk=with_private_part,
     ),
     defect(
-        "symmetric-key-published (KEYS-06): A symmetric key was put into the core key set.",
+        "symmetric-key-published (KEYS-06): The core key set contains a symmetric key.",
         core_key_set=lambda jwks: {"keys": [*jwks, FORGOTTEN_SECRET]},
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that read one credential where another one stands, or take two Projects for one."""
+"""Gateways that read a credential from the wrong place, mix up Projects or scopes, or reveal a credential."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 def rewritten(change: Callable[[Headers], Headers]) -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """The headers of a redemption are rearranged before they are read."""
+    """Changes the headers of a redemption before they are read."""
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,7 +37,7 @@ def rewritten(change: Callable[[Headers], Headers]) -> Callable[[ASGIApp, Gatewa
 
 
 def split_at_a_comma(headers: Headers) -> Headers:
-    """`Authorization: Bearer USER, Bearer PROXY` counts as both headers."""
+    """`Authorization: Bearer USER, Bearer PROXY` is read as both headers."""
     found = Headers()
     for name, value in headers:
         first, comma, second = value.partition(b", Bearer ")
@@ -58,7 +58,7 @@ def from_proxy_authorization(headers: Headers) -> Headers:
 
 
 def from_a_cookie(headers: Headers) -> Headers:
-    """A page may have put the access token into a cookie."""
+    """Reads the access token from a cookie if there is no Authorization header."""
     if any(name == b"authorization" for name, _ in headers):
         return headers
     kept = [value.partition(b"access_token=")[2] for name, value in headers if name == b"cookie"]
@@ -66,7 +66,7 @@ def from_a_cookie(headers: Headers) -> Headers:
 
 
 def projects_by_name() -> dict[str, Any]:
-    """Projects are compared as an operator would: by their names."""
+    """Compares Projects by name."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -84,8 +84,8 @@ def projects_by_name() -> dict[str, Any]:
     return {"around": around, **while_checked(redemption.same_project, same)}
 
 
-def granted_for_the_asking(requested: tuple[str, ...], agent: Agent) -> tuple[str, ...]:
-    """The scope is not added for an agent from which it is withheld, and not taken away either."""
+def granted_on_request(requested: tuple[str, ...], agent: Agent) -> tuple[str, ...]:
+    """Does not add a withheld scope, but does not remove it from the request either."""
     if agent.withholds_redemption_scope:
         return requested
     return tuple(dict.fromkeys((*requested, REDEMPTION_SCOPE)))
@@ -104,43 +104,44 @@ def refused_assertion(asked: Asked, answered: Answered) -> str:
 
 DEFECTS = (
     defect(
-        "proxy-token-behind-a-comma (REDEEM-04): A Proxy token may stand in Authorization, behind the access "
-        "token and a comma.",
+        "proxy-token-behind-a-comma (REDEEM-04): Redemption accepts a Proxy token in Authorization, after "
+        "the access token and a comma.",
         around=rewritten(split_at_a_comma),
     ),
     defect(
-        "proxy-token-from-proxy-authorization (REDEEM-04): A Proxy token may stand in Proxy-Authorization.",
+        "proxy-token-from-proxy-authorization (REDEEM-04): Redemption accepts a Proxy token in "
+        "Proxy-Authorization.",
         around=rewritten(from_proxy_authorization),
     ),
     defect(
-        "access-token-from-a-cookie (REDEEM-03): A redemption without Authorization is given the access "
-        "token of a cookie.",
+        "access-token-from-a-cookie (REDEEM-03): A redemption without Authorization uses the access token of "
+        "a cookie.",
         around=rewritten(from_a_cookie),
     ),
     defect(
-        "projects-compared-by-name (REDEEM-05): Two Projects of one name are taken for the same.",
+        "projects-compared-by-name (REDEEM-05): The gateway treats two Projects with the same name as one.",
         **projects_by_name(),
     ),
     defect(
         "withheld-scope-for-the-asking (REDEEM-08): An agent from which ext_token:read is withheld gets it "
-        "by naming it in the authorization request.",
-        granted_scopes=granted_for_the_asking,
+        "by requesting it.",
+        granted_scopes=granted_on_request,
     ),
     defect(
-        "merchant-token-in-the-410 (SECRET-02 SECRET-06): The 410 says which merchant token has expired.",
+        "merchant-token-in-the-410 (SECRET-02 SECRET-06): The 410 contains the expired merchant token.",
         around=access_token_in(
             lambda asked, answered: asked.path.endswith(REDEMPTION) and answered.status == 410,
             lambda answered, token: with_member(answered, "detail", f"expired: {token}"),
         ),
     ),
     defect(
-        "refused-refresh-token-in-the-log (SECRET-05 SECRET-08): A refused refresh is logged with what was "
-        "sent as the refresh token.",
+        "refused-refresh-token-in-the-log (SECRET-05 SECRET-08): The gateway logs the refresh_token of a "
+        "refused token request.",
         around=logging(refused_refresh_token, TOKEN),
     ),
     defect(
-        "refused-assertion-in-the-log (SECRET-05): A request of an unknown grant is logged with its "
-        "assertion or subject token.",
+        "refused-assertion-in-the-log (SECRET-05): The gateway logs the assertion or subject_token of a "
+        "refused token request.",
         around=logging(refused_assertion, TOKEN),
     ),
 )

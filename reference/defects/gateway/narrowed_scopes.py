@@ -1,4 +1,4 @@
-"""Gateways that look for the scope of redemption on a grant, and not on the token that is sent."""
+"""Gateways that look for the redemption scope on the grant instead of the token that is sent."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def is_narrowed(facts: TokenFacts) -> bool:
-    """True for a refresh that names its scopes, and not the one of redemption."""
+    """True for a refresh whose `scope` parameter leaves out the redemption scope."""
     named = facts.request.value("scope").split()
     return bool(named) and REDEMPTION_SCOPE not in named
 
 
 def as_asked(facts: TokenFacts, said: JsonObject) -> JsonObject:
-    """What is said of a token, without the scope of redemption if a refresh did not name it."""
+    """The claims or the token answer, without the redemption scope if the refresh left it out."""
     if not is_narrowed(facts):
         return said
     return said | {"scope": " ".join(scope for scope in facts.scopes if scope != REDEMPTION_SCOPE)}
@@ -35,7 +35,7 @@ def narrowed_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 
 def looked_for_on_the_grant() -> dict[str, Any]:
-    """The tokens of a narrower refresh redeem by what their grant may do."""
+    """Tokens from a refresh with fewer scopes redeem with the scopes of their grant."""
     narrowed: set[str] = set()
 
     def claims(facts: TokenFacts) -> JsonObject:
@@ -59,8 +59,8 @@ def looked_for_on_the_grant() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "redemption-scope-of-the-grant (REDEEM-08): Whether a token has the scope of redemption is looked up "
-        "at its grant, so the token of a narrower refresh redeems.",
+        "redemption-scope-of-the-grant (REDEEM-08): The gateway looks for the redemption scope on the grant "
+        "instead of the token, so a token from a refresh with fewer scopes redeems.",
         **looked_for_on_the_grant(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that read nested values out of a form's names, and compare with whatever they get."""
+"""Gateways that parse brackets in names of form fields as nested values and compare these unchecked."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gateproof.reference.gateway.policy.code_exchange import (
 )
 from gateproof.reference.outcomes import Refusal
 
-# What a query of a document store does with a value, and what a list is to a parser of forms.
+# Suffixes that a form parser turns into an operator of a document store, or into a list.
 OPERATORS, LIST = ("[$ne]", "[$gt]"), ("[]",)
-# No secret holds what no form can.
+# A marker that no real secret can be equal to.
 _NESTED = "\0nested"
 
 
@@ -28,7 +28,7 @@ def nested(facts: TokenRequestFacts, name: str, keys: tuple[str, ...]) -> bool:
 
 
 def secret_under(keys: tuple[str, ...]) -> dict[str, Any]:
-    """A secret that is no string matches every secret."""
+    """A client secret that is not a string matches every secret."""
 
     def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
         if facts.authorization is None and nested(facts, "client_secret", keys):
@@ -45,7 +45,7 @@ def secret_under(keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def verifier_under(keys: tuple[str, ...]) -> dict[str, Any]:
-    """A verifier that is no string matches every challenge."""
+    """A verifier that is not a string matches every challenge."""
     unnested: RequestCheck = fields_but("code_verifier")
 
     def check(facts: TokenRequestFacts) -> Refusal | None:
@@ -57,20 +57,23 @@ def verifier_under(keys: tuple[str, ...]) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "secret-as-an-operator (CODE-07): A client secret that asks for any other one, as document stores "
-        "can be asked, is right.",
+        "secret-as-an-operator (CODE-07): The gateway parses client_secret[$ne] as an operator of a "
+        "document store, which matches every client secret.",
         **secret_under(OPERATORS),
     ),
     defect(
-        "secret-as-a-list (CODE-07): A client secret that is a list compares as equal to every secret.",
+        "secret-as-a-list (CODE-07): The gateway parses client_secret[] as a list, which its comparison "
+        "treats as equal to every client secret.",
         **secret_under(LIST),
     ),
     defect(
-        "verifier-as-an-operator (CODE-06): A code verifier that asks for any other one is right.",
+        "verifier-as-an-operator (CODE-06): The gateway parses code_verifier[$ne] as an operator of a "
+        "document store, which matches every challenge.",
         **verifier_under(OPERATORS),
     ),
     defect(
-        "verifier-as-a-list (CODE-06): A code verifier that is a list compares as equal to every one.",
+        "verifier-as-a-list (CODE-06): The gateway parses code_verifier[] as a list, which its comparison "
+        "treats as equal to every verifier.",
         **verifier_under(LIST),
     ),
 )

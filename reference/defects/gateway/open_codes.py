@@ -1,4 +1,4 @@
-"""Gateways that keep what belongs to a code for its agent."""
+"""Gateways that store data of a code for each agent instead of each code."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def all_open(codes: Codes, agent_id: str) -> list[Code]:
 
 
 def as_if(chosen: Callable[[Codes, str], list[Code]], *names: str) -> SpendCode:
-    """A code may borrow these fields from another code of its agent, if it is good with them."""
+    """A refused code is tried again with these fields of other codes of its agent."""
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
         own = codes.get(key)
@@ -45,7 +45,7 @@ def as_if(chosen: Callable[[Codes, str], list[Code]], *names: str) -> SpendCode:
 
 
 def for_the_newest_grant(same: Callable[[Grant, Grant], bool]) -> dict[str, Any]:
-    """Tokens are those of the agent's newest code, if its grant and that of the code are the same in this."""
+    """Returns the agent's newest code instead, if it is unused and `same` is true for the two grants."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -65,31 +65,33 @@ def for_the_newest_grant(same: Callable[[Grant, Grant], bool]) -> dict[str, Any]
 
 DEFECTS = (
     defect(
-        "verifier-of-the-newest-code (CODE-04): A verifier passes if it is that of the agent's newest code.",
+        "verifier-of-the-newest-code (CODE-04): An exchange also succeeds with the verifier of the agent's "
+        "newest code.",
         spend_code=as_if(newest, "challenge"),
     ),
     defect(
-        "verifier-of-any-open-code (CODE-04): A verifier passes if it is that of any open code of the agent.",
+        "verifier-of-any-open-code (CODE-04): An exchange also succeeds with the verifier of any other "
+        "unused code of the agent.",
         spend_code=as_if(all_open, "challenge"),
     ),
     defect(
-        "redirect-uri-of-the-newest-code (CODE-05): A redirect URI passes if it is that of the newest code "
-        "of the agent.",
+        "redirect-uri-of-the-newest-code (CODE-05): An exchange also succeeds with the redirect URI of the "
+        "agent's newest code.",
         spend_code=as_if(newest, "redirect_uri"),
     ),
     defect(
-        "redirect-uri-of-any-open-code (CODE-05): A redirect URI passes if it is that of any open code of "
-        "the agent.",
+        "redirect-uri-of-any-open-code (CODE-05): An exchange also succeeds with the redirect URI of any "
+        "other unused code of the agent.",
         spend_code=as_if(all_open, "redirect_uri"),
     ),
     defect(
-        "user-of-the-newest-code (CLAIM-03 CLAIM-11 ROBUST-04): A code gives tokens for the user who "
-        "authorized the agent last.",
+        "user-of-the-newest-code (CLAIM-03 CLAIM-11 ROBUST-04): An exchange returns tokens for the user of "
+        "the agent's newest unused code, not for the user of the code that was sent.",
         **for_the_newest_grant(lambda own, other: own.resource_id == other.resource_id),
     ),
     defect(
-        "resource-of-the-newest-code (CLAIM-02 ROBUST-04): A code gives tokens for the Resource that the "
-        "agent was authorized for last.",
+        "resource-of-the-newest-code (CLAIM-02 ROBUST-04): An exchange returns tokens for the Resource of "
+        "the agent's newest unused code, not for that of the code that was sent.",
         **for_the_newest_grant(lambda own, other: own.sub == other.sub),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose token endpoint has a grant that nobody announced."""
+"""Gateways whose token endpoint accepts a grant type that is not announced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
 
 def granting(grant_type: str, token: Callable[[dict[str, str], Gateway], str]) -> Any:
-    """A token request with this grant is answered with a token, if there is one for it."""
+    """Answers a token request of this grant type with the result of `token`, unless that is empty."""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         form = dict(parse_qsl(asked.body.decode("utf-8", "replace")))
@@ -38,19 +38,23 @@ def for_a_known_login(form: dict[str, str], gateway: Gateway) -> str:
 
 DEFECTS = (
     defect(
-        "password-grant (CODE-17): A login and any password give tokens.",
+        "password-grant (CODE-17): The token endpoint accepts the password grant with a known login and any "
+        "password.",
         around=granting("password", for_a_known_login),
     ),
     defect(
-        "token-exchange-unannounced (CODE-17): An access token is exchanged for a new one.",
+        "token-exchange-unannounced (CODE-17): The token endpoint accepts the token exchange grant and "
+        "returns the subject token as an access token.",
         around=granting(_EXCHANGE, lambda form, _gateway: form.get("subject_token", "")),
     ),
     defect(
-        "id-token-as-assertion (CODE-17): An ID token is an assertion that gives tokens.",
+        "id-token-as-assertion (CODE-17): The token endpoint accepts the JWT bearer grant with any "
+        "assertion, for example an ID token.",
         around=granting(_BEARER, lambda form, _gateway: form.get("assertion", "")),
     ),
     defect(
-        "implicit-grant-at-the-token-endpoint (CODE-17): The grant implicit gives tokens for the asking.",
+        "implicit-grant-at-the-token-endpoint (CODE-17): The token endpoint issues a token for "
+        "grant_type=implicit without any credentials.",
         around=granting("implicit", lambda _form, gateway: gateway.ids.secret()),
     ),
 )

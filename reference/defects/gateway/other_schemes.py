@@ -1,4 +1,4 @@
-"""Gateways that find the access token under another scheme than Bearer."""
+"""Gateways that accept the access token with a scheme other than Bearer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def behind_what_begins_with_bearer(header: str) -> str | None:
 
 
 def behind_seven_characters(header: str) -> str | None:
-    """`header[len("Bearer "):]`, and nobody looked at what was cut off."""
+    """`header[len("Bearer "):]`, without a check of what is removed."""
     return header[7:] or None
 
 
@@ -58,32 +58,36 @@ def reading(read: Callable[[str], str | None]) -> Callable[[tuple[str, ...]], st
 
 DEFECTS = (
     defect(
-        "any-scheme-redeems (REDEEM-11): The scheme of the Authorization header is not looked at.",
+        "any-scheme-redeems (REDEEM-11): The gateway ignores the scheme of the Authorization header.",
         bearer_token=reading(behind_any_scheme),
     ),
     defect(
-        "whatever-begins-with-bearer-redeems (REDEEM-11): A scheme that begins with Bearer counts as Bearer.",
+        "whatever-begins-with-bearer-redeems (REDEEM-11): The gateway treats every scheme that begins with "
+        "Bearer as Bearer.",
         bearer_token=reading(behind_what_begins_with_bearer),
     ),
     defect(
-        "seven-characters-are-cut-off (REDEEM-11): The first seven characters of the Authorization header "
-        "are cut off unread.",
+        "seven-characters-are-cut-off (REDEEM-11): The gateway removes the first seven characters of the "
+        "Authorization header without comparing them.",
         bearer_token=reading(behind_seven_characters),
     ),
     defect(
-        "bare-access-token-redeems (REDEEM-11): An access token without a scheme is taken.",
+        "bare-access-token-redeems (REDEEM-11): The gateway accepts an access token without a scheme in the "
+        "Authorization header.",
         bearer_token=reading(without_a_scheme),
     ),
     defect(
-        "scheme-token-redeems (REDEEM-11): The schemes Token and JWT count as Bearer.",
+        "scheme-token-redeems (REDEEM-11): The gateway treats the schemes Token and JWT as Bearer.",
         bearer_token=reading(behind_token),
     ),
     defect(
-        "access-token-in-a-basic-pair (REDEEM-11): An access token is taken as a password of HTTP Basic.",
+        "access-token-in-a-basic-pair (REDEEM-11): The gateway accepts an access token as the password or "
+        "user name of HTTP Basic.",
         bearer_token=reading(in_a_basic_pair),
     ),
     defect(
-        "access-token-found-by-a-pattern (REDEEM-11): An access token is searched for in the header.",
+        "access-token-found-by-a-pattern (REDEEM-11): The gateway searches the Authorization header for "
+        "anything that looks like a JWT.",
         bearer_token=reading(wherever_a_jwt_is),
     ),
 )

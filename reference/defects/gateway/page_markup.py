@@ -1,4 +1,4 @@
-"""Gateways that write what strangers say into their pages as markup."""
+"""Gateways that insert untrusted text into their pages without escaping it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def named_in_an_attribute(write: Callable[[str], str]) -> Callable[[ApprovePageF
 
 
 def user_raw(write: Callable[[Person], str], written: str) -> Callable[[ApprovePageFacts], str]:
-    """The page names the user by this text, as the merchant said it."""
+    """The approve page also contains this text about the user, as `write` returns it."""
 
     def page(facts: ApprovePageFacts) -> str:
         shown = escape(facts.person.preferred_username)
@@ -38,8 +38,8 @@ def user_raw(write: Callable[[Person], str], written: str) -> Callable[[ApproveP
     return page
 
 
-def telling(name: str) -> Callable[[Asked, Answered, Gateway], Answered]:
-    """Error pages of the authorization endpoint quote this parameter."""
+def quoting_parameter(name: str) -> Callable[[Asked, Answered, Gateway], Answered]:
+    """Error pages of the authorization endpoint contain this parameter unescaped."""
 
     def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
         html = answered.header("content-type").startswith("text/html")
@@ -53,7 +53,7 @@ def telling(name: str) -> Callable[[Asked, Answered, Gateway], Answered]:
 
 
 def naming_the_agent(where: Callable[[Asked], bool]) -> Callable[[Asked, Answered, Gateway], Answered]:
-    """Error pages here quote the name of the agent of the last authorization request."""
+    """Error pages at these paths contain the name of the agent of the last authorization request."""
     name = ""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -73,71 +73,73 @@ def naming_the_agent(where: Callable[[Asked], bool]) -> Callable[[Asked, Answere
 
 
 def errors_on_pages(where: Callable[[Asked], bool]) -> dict[str, Any]:
-    """What goes wrong is told on pages, and those here name the agent."""
+    """Errors are shown on pages instead of redirects; those at these paths contain the agent's name."""
     return {"is_told_to_the_agent": lambda _: False, "around": meddling(naming_the_agent(where))}
 
 
 DEFECTS = (
     defect(
-        "client-name-as-markup (AUTHZ-23): The approve page shows the agent's name as it was registered.",
+        "client-name-as-markup (AUTHZ-23): The approve page contains the agent's name unescaped.",
         approve_page=named_raw,
     ),
     defect(
-        "client-name-in-the-title (AUTHZ-23): The approve page escapes the agent's name, but not in its "
+        "client-name-in-the-title (AUTHZ-23): The approve page escapes the agent's name, except in its "
         "title.",
         approve_page=named_in_the_title,
     ),
     defect(
-        "client-name-in-single-quotes (AUTHZ-23): An attribute in single quotes holds the name, with < and "
-        "> escaped.",
+        "client-name-in-single-quotes (AUTHZ-23): The approve page has the agent's name in an attribute in "
+        "single quotes, and does not escape quotes.",
         approve_page=named_in_an_attribute(lambda name: f"'{escape(name, quote=False)}'"),
     ),
     defect(
-        "client-name-in-double-quotes (AUTHZ-23): An attribute in double quotes holds the name, with < and "
-        "> escaped.",
+        "client-name-in-double-quotes (AUTHZ-23): The approve page has the agent's name in an attribute in "
+        "double quotes, and does not escape quotes.",
         approve_page=named_in_an_attribute(lambda name: f'"{escape(name, quote=False)}"'),
     ),
     defect(
-        "user-name-as-markup (AUTHZ-23): The approve page shows the user's name as the merchant said it.",
+        "user-name-as-markup (AUTHZ-23): The approve page contains the user's name from the merchant "
+        "unescaped.",
         approve_page=user_raw(lambda person: person.preferred_username, "{}"),
     ),
     defect(
-        "user-address-as-markup (AUTHZ-23): The approve page escapes the user's name, and not the address.",
+        "user-address-as-markup (AUTHZ-23): The approve page escapes the user's name, but not the e-mail "
+        "address.",
         approve_page=user_raw(lambda person: person.email or "", "({})"),
     ),
     defect(
-        "user-login-in-an-attribute (AUTHZ-23): An attribute in double quotes holds the user's login, with "
-        "< and > escaped.",
+        "user-login-in-an-attribute (AUTHZ-23): The approve page has the user's login in an attribute in "
+        "double quotes, and does not escape quotes.",
         approve_page=user_raw(lambda person: escape(person.login_id, quote=False), '<i title="{}">*</i>'),
     ),
     defect(
-        "unknown-client-quoted-as-markup (AUTHZ-23): The error page for an unknown client quotes its "
-        "client_id.",
-        around=meddling(telling("client_id")),
+        "unknown-client-quoted-as-markup (AUTHZ-23): The error page for an unknown client contains its "
+        "client_id unescaped.",
+        around=meddling(quoting_parameter("client_id")),
     ),
     defect(
-        "client-name-as-markup-while-pending (AUTHZ-23): The page for a Pending agent shows its name as it "
-        "was registered.",
+        "client-name-as-markup-while-pending (AUTHZ-23): The page for a Pending agent contains the agent's "
+        "name unescaped.",
         pending_page=lambda agent: pending_page(agent).replace(escape(agent.name), agent.name),
     ),
     defect(
-        "client-name-as-markup-after-a-mistake (AUTHZ-23): The error page for a wrong request of a known "
-        "agent shows its name as it was registered.",
+        "client-name-as-markup-after-a-mistake (AUTHZ-23): The error page for an invalid request of a known "
+        "agent contains the agent's name unescaped.",
         **errors_on_pages(lambda asked: asked.path.endswith("/oauth2/auth")),
     ),
     defect(
-        "client-name-as-markup-after-a-no (AUTHZ-23): The page after a refusal shows the agent's name as it "
-        "was registered.",
+        "client-name-as-markup-after-a-no (AUTHZ-23): The page after the user has declined contains the "
+        "agent's name unescaped.",
         **errors_on_pages(lambda asked: asked.path.endswith("/decision")),
     ),
     defect(
-        "client-name-as-markup-without-a-sign-in (AUTHZ-23): The page for a user whom the merchant did not "
-        "sign in shows the agent's name as it was registered.",
+        "client-name-as-markup-without-a-sign-in (AUTHZ-23): The error page after a failed sign-in at the "
+        "merchant contains the agent's name unescaped.",
         **errors_on_pages(lambda asked: asked.path.endswith("/callback")),
     ),
     defect(
-        "redirect-uri-quoted-as-markup (AUTHZ-23): The error page for an unregistered redirect URI quotes "
-        "it.",
-        around=meddling(telling("redirect_uri")),
+        "redirect-uri-quoted-as-markup (AUTHZ-23): The error page for an unregistered redirect URI contains "
+        "it unescaped.",
+        around=meddling(quoting_parameter("redirect_uri")),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that serve single callers well, and turn some of a crowd away."""
+"""Gateways that refuse some of many concurrent requests."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.gateway import Gateway
 
-# How long a request holds what there is little of.
+# How long a request holds the limited resource.
 HOLDS_S = 0.15
 
 
 def at_most(
     number: int, status: int, error: str, concerned: Callable[[str], bool] = lambda _path: True
 ) -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """Whoever comes while so many are being served, at either host, gets this answer."""
+    """A request gets this error while so many are being handled, by the API and the core host together."""
     served = 0
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
@@ -45,7 +45,7 @@ def at_most(
 
 
 def not_beside_registrations(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
-    """A registration locks the table of agents, and a redemption that finds it locked gives up."""
+    """A registration locks the table of agents; a redemption that finds it locked gets 500."""
     registering = 0
 
     async def locking(scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,29 +72,32 @@ def ending_in(*ends: str) -> Callable[[str], bool]:
 
 DEFECTS = (
     defect(
-        "pool-of-fourteen (ROBUST-05): Whoever comes while fourteen others are served gets 500.",
+        "pool-of-fourteen (ROBUST-05): The gateway answers 500 while it is handling 14 other requests.",
         around=at_most(14, 500, "server_error"),
     ),
     defect(
-        "registrations-of-a-crowd-refused (ROBUST-05): A registration beside fourteen others is refused.",
+        "registrations-of-a-crowd-refused (ROBUST-05): The gateway refuses a registration with 409 while it "
+        "is handling 14 others.",
         around=at_most(14, 409, "conflict", ending_in("/api/register")),
     ),
     defect(
-        "exchanges-of-a-crowd-refused (ROBUST-05): A token request beside fourteen others is refused as "
-        "invalid_grant.",
+        "exchanges-of-a-crowd-refused (ROBUST-05): The gateway refuses a token request with invalid_grant "
+        "while it is handling 14 others.",
         around=at_most(14, 400, "invalid_grant", ending_in("/oauth2/token")),
     ),
     defect(
-        "redemptions-of-a-crowd-refused (ROBUST-05): A redemption beside fourteen others is refused.",
+        "redemptions-of-a-crowd-refused (ROBUST-05): The gateway refuses a redemption with 401 while it is "
+        "handling 14 others.",
         around=at_most(14, 401, "invalid_token", ending_in("/api/credentials/token")),
     ),
     defect(
-        "sign-ins-of-a-crowd-lost (ROBUST-05): A user who comes back from the merchant beside six others is "
-        "told to start again.",
+        "sign-ins-of-a-crowd-lost (ROBUST-05): The gateway answers 400 to a callback from the merchant "
+        "while it is handling six others.",
         around=at_most(6, 400, "invalid_request", ending_in("/sign-in/callback")),
     ),
     defect(
-        "redemptions-fail-beside-registrations (ROBUST-05): A redemption while somebody registers gets 500.",
+        "redemptions-fail-beside-registrations (ROBUST-05): The gateway answers 500 to a redemption while "
+        "it is handling a registration.",
         around=not_beside_registrations,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that are several gateways in one: what has to be one for all of them differs from part to part."""
+"""Gateways that use a different issuer or jwks_uri for each Project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_any_realm(token: str, keys: Iterable[SigningKey], issuer: str, now: float
 
 DEFECTS = (
     defect(
-        "issuer-per-project (DISC-02): Every Project has an issuer of its own, in discovery and in tokens.",
+        "issuer-per-project (DISC-02): Each Project has its own issuer, in discovery and in tokens.",
         discovery_document=announcing(
             lambda facts: {"issuer": realm(facts.core_url, facts.resource.project_id)}
         ),
@@ -48,8 +48,7 @@ DEFECTS = (
         verified_claims=of_any_realm,
     ),
     defect(
-        "jwks-uri-per-project (DISC-05): Every Project announces the core key set under an address of its "
-        "own.",
+        "jwks-uri-per-project (DISC-05): Each Project announces its own jwks_uri for the core key set.",
         discovery_document=announcing(
             lambda facts: {"jwks_uri": f"{facts.core_url}/jwks?realm={facts.resource.project_id}"}
         ),

@@ -1,4 +1,4 @@
-"""Gateways that show a Proxy client in a document or in an error for a body that they cannot read."""
+"""Gateways that disclose a Proxy client in a metadata document or in the error for an unreadable body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Change = Callable[[Asked, Answered, Gateway], Answered]
 
 
 def in_resource_metadata(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A document about the Resource that lists who may redeem there."""
+    """Protected resource metadata that lists the Proxy clients."""
     if "/.well-known/oauth-protected-resource" not in asked.path:
         return answered
     clients = sorted(gateway.store.proxy_clients)
@@ -26,7 +26,7 @@ def in_resource_metadata(asked: Asked, answered: Answered, gateway: Gateway) -> 
 
 
 def last_basic(show: Callable[[Asked, Answered, str], Answered]) -> Change:
-    """The Basic pair that came last is shown where it should not be."""
+    """`show` discloses the last Basic credentials that were accepted."""
     seen: list[str] = []
 
     def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
@@ -45,13 +45,13 @@ def in_server_metadata(asked: Asked, answered: Answered, pair: str) -> Answered:
 
 
 def in_a_parse_error(asked: Asked, answered: Answered, pair: str) -> Answered:
-    """The context of an exception holds more than the request that caused it."""
+    """The exception's context contains data of an earlier request."""
     unread = asked.path.endswith("/api/register") and json_in(asked.body) is None
     return with_member(answered, "context", {"last": pair}) if unread else answered
 
 
 def basic_where_the_form_is_unread(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """The error for a form that is no UTF-8 repeats the request's headers."""
+    """The response to a body that is not UTF-8 repeats the Authorization header."""
     try:
         asked.body.decode()
     except UnicodeDecodeError:
@@ -61,23 +61,23 @@ def basic_where_the_form_is_unread(asked: Asked, answered: Answered, _: Gateway)
 
 DEFECTS = (
     defect(
-        "proxy-clients-in-resource-metadata (SECRET-04): A document about protected resources lists the "
-        "Proxy clients.",
+        "proxy-clients-in-resource-metadata (SECRET-04): The gateway publishes protected resource metadata "
+        "that lists the IDs of all Proxy clients.",
         around=meddling(in_resource_metadata),
     ),
     defect(
-        "proxy-client-in-server-metadata (SECRET-04): A document about the authorization server has an "
-        "example with the last Proxy client's secret.",
+        "proxy-client-in-server-metadata (SECRET-04): The gateway publishes authorization server metadata "
+        "with an example that contains the last used Proxy client's ID and secret.",
         around=meddling(last_basic(in_server_metadata)),
     ),
     defect(
-        "proxy-client-in-a-parse-error (SECRET-04): The error for a registration that cannot be read has the "
-        "last Proxy client in its context.",
+        "proxy-client-in-a-parse-error (SECRET-04): The error for a registration body that is not JSON "
+        "contains the last used Proxy client's ID and secret.",
         around=meddling(last_basic(in_a_parse_error)),
     ),
     defect(
-        "basic-in-an-encoding-error (SECRET-04): The error for a form that is no UTF-8 repeats the Basic "
-        "header.",
+        "basic-in-an-encoding-error (SECRET-04): The error for a body that is not UTF-8 repeats the "
+        "request's Authorization header.",
         around=meddling(basic_where_the_form_is_unread),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that are wrong about Proxy clients and Proxy tokens."""
+"""Gateways that handle Proxy clients and Proxy tokens wrongly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def keeping_secrets(kept: Callable[[str], str]) -> dict[str, object]:
-    """Secrets are compared as they are kept, and they are kept without some of what is in them."""
+    """Stores and compares `kept(secret)`, which loses a part of the secret."""
 
     def right(facts: ProxyClientFacts) -> Refusal | None:
         same = facts.client is not None and kept(facts.credentials.secret) == facts.client.secret
@@ -50,7 +50,7 @@ def found_by_secret_in_the_project(store: Store, credentials: ProxyCredentials) 
 
 
 def found_like(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """As SQL's LIKE finds it; the secret is right, so a pattern tells whose it is."""
+    """Finds the ID as SQL LIKE does: of the Proxy client with this secret, if its ID matches the pattern."""
     pattern = credentials.client_id.replace("%", "*")
     meant = found_by_secret(store, credentials)
     return meant if meant and fnmatchcase(meant.id, pattern) else proxy.proxy_client_named(store, credentials)
@@ -69,7 +69,7 @@ def revoked_together(store: Store, credentials: ProxyCredentials) -> ProxyClient
 
 
 def empty_secret_is_right(facts: ProxyClientFacts) -> Refusal | None:
-    """`if secret and secret != stored`: nothing was sent, so nothing is compared."""
+    """`if secret and secret != stored`: an empty secret is not compared."""
     if facts.client is not None and not facts.credentials.secret:
         return None
     return proxy.proxy_secret_is_right(facts)
@@ -109,7 +109,7 @@ def bound_to_the_first_user() -> RedemptionCheck:
 
 
 def newest_token_only() -> Callable[[Store, str, ProxyToken, float], None]:
-    """One token a client: a new one takes the place of the old."""
+    """Each client has one Proxy token: a new one replaces the old one."""
     newest: dict[str, str] = {}
 
     def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
@@ -121,7 +121,7 @@ def newest_token_only() -> Callable[[Store, str, ProxyToken, float], None]:
 
 
 def good_for(seconds: float) -> RedemptionCheck:
-    """Another lifetime is kept to than is announced."""
+    """Enforces another lifetime than the announced one."""
 
     def check(facts: RedemptionFacts) -> Refusal | None:
         token = facts.proxy_token
@@ -132,7 +132,7 @@ def good_for(seconds: float) -> RedemptionCheck:
 
 
 def agent_as_proxy_client(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """Clients stand in one table, and nobody asks of which kind one is."""
+    """Agents and Proxy clients share one table, and the kind of a client is not checked."""
     agent = store.agents.get(credentials.client_id)
     return _posing(store, agent) if agent else proxy.proxy_client_named(store, credentials)
 
@@ -162,7 +162,7 @@ AGENTS_ARE_CLIENTS = while_checked(redemption.proxy_client_still_stands, standin
 
 
 def tokens_of_one_kind(store: Store, token: str) -> ProxyToken | None:
-    """Refresh tokens and Proxy tokens stand in one table of opaque tokens."""
+    """Refresh tokens and Proxy tokens share one table of opaque tokens."""
     known = redemption.proxy_token_behind(store, token)
     refresh = store.refresh_tokens.get(fingerprint(token))
     grant = store.grants.get(refresh.grant_id) if refresh else None
@@ -187,117 +187,123 @@ RIGHT, REVOKED = proxy.proxy_secret_is_right, proxy.proxy_client_is_not_revoked
 
 DEFECTS = (
     defect(
-        "proxy-lifetime-announced-too-long (PROXY-02): A Proxy token is said to live two hours, and lives "
-        "one.",
+        "proxy-lifetime-announced-too-long (PROXY-02): The gateway announces a lifetime of two hours for a "
+        "Proxy token that expires after one.",
         proxy_token_answer=lambda token, _: proxy.proxy_token_answer(token, 7200),
     ),
     defect(
-        "proxy-secret-unread (PROXY-03 PROXY-10): The secret of a Proxy client is not looked at.",
+        "proxy-secret-unread (PROXY-03 PROXY-10): The gateway does not compare the secret of a Proxy client.",
         proxy_client_checks=without(PROXY_CLIENT_CHECKS, RIGHT),
     ),
     defect(
-        "proxy-secret-in-any-case (PROXY-03): The secret of a Proxy client is compared without regard to "
-        "case.",
+        "proxy-secret-in-any-case (PROXY-03): The gateway compares the secret of a Proxy client "
+        "case-insensitively.",
         **keeping_secrets(lambda secret: fingerprint(secret.lower())),
     ),
     defect(
-        "proxy-secret-cut-at-40 (PROXY-03): The secret of a Proxy client is kept as its first 40 characters.",
+        "proxy-secret-cut-at-40 (PROXY-03): The gateway stores and compares only the first 40 characters of "
+        "a Proxy client's secret.",
         **keeping_secrets(lambda secret: fingerprint(secret[:40])),
     ),
     defect(
-        "proxy-secret-without-its-end (PROXY-03): What comes behind the length of a secret is not compared.",
+        "proxy-secret-without-its-end (PROXY-03): The gateway ignores additional characters at the end of a "
+        "Proxy client's secret.",
         **keeping_secrets(lambda secret: fingerprint(secret[:43])),
     ),
     defect(
-        "proxy-client-found-by-its-secret (PROXY-03): A Proxy client is found by its secret; its ID is not "
-        "looked at.",
+        "proxy-client-found-by-its-secret (PROXY-03): The gateway finds a Proxy client by its secret and "
+        "ignores the ID.",
         proxy_client_named=found_by_secret,
     ),
     defect(
-        "proxy-secret-of-a-mate (PROXY-03): The secret of any Proxy client of the Project does.",
+        "proxy-secret-of-a-mate (PROXY-03): The gateway accepts the secret of any Proxy client of the same "
+        "Project.",
         proxy_client_named=found_by_secret_in_the_project,
     ),
     defect(
-        "proxy-client-found-by-like (PROXY-03): A Proxy client is found by LIKE, and its ID may be a "
-        "pattern.",
+        "proxy-client-found-by-like (PROXY-03): The gateway looks up a Proxy client's ID with SQL LIKE, so "
+        "the ID can be a pattern.",
         proxy_client_named=found_like,
     ),
     defect(
-        "empty-proxy-secret-does (PROXY-03): An empty secret is not compared with anything.",
+        "empty-proxy-secret-does (PROXY-03): The gateway accepts an empty secret of a Proxy client.",
         proxy_client_checks=instead(PROXY_CLIENT_CHECKS, RIGHT, empty_secret_is_right),
     ),
     defect(
-        "wrong-proxy-secret-is-400 (PROXY-03): A wrong secret is answered with 400.",
+        "wrong-proxy-secret-is-400 (PROXY-03): The gateway answers 400 to a wrong secret of a Proxy client.",
         proxy_client_checks=refusing(RIGHT, status=400),
     ),
     defect(
-        "unknown-proxy-client-is-404 (PROXY-03): An unknown Proxy client is answered with 404.",
+        "unknown-proxy-client-is-404 (PROXY-03): The gateway answers 404 to an unknown Proxy client.",
         proxy_client_checks=refusing(proxy.proxy_client_is_known, status=404),
     ),
     defect(
-        "revoked-proxy-client-goes-on (PROXY-04 ROBUST-04): A revoked Proxy client gets tokens.",
+        "revoked-proxy-client-goes-on (PROXY-04 ROBUST-04): A revoked Proxy client still gets Proxy tokens.",
         proxy_client_checks=without(PROXY_CLIENT_CHECKS, REVOKED),
     ),
     defect(
-        "revoked-proxy-client-is-403 (PROXY-04 ROBUST-04): A revoked Proxy client is answered with 403.",
+        "revoked-proxy-client-is-403 (PROXY-04 ROBUST-04): The gateway answers 403 to a revoked Proxy "
+        "client.",
         proxy_client_checks=refusing(REVOKED, status=403),
     ),
     defect(
-        "one-proxy-client-a-project (PROXY-05 ROBUST-04): A new Proxy client takes the place of the one "
-        "before.",
+        "one-proxy-client-a-project (PROXY-05 ROBUST-04): Only the newest Proxy client of a Project can get "
+        "Proxy tokens.",
         proxy_client_named=newest_of_the_project,
     ),
     defect(
-        "revocation-of-the-whole-project (PROXY-05 ROBUST-04): Revoking one Proxy client stops all of its "
-        "Project.",
+        "revocation-of-the-whole-project (PROXY-05 ROBUST-04): The revocation of one Proxy client revokes "
+        "all Proxy clients of its Project.",
         proxy_client_named=revoked_together,
     ),
     defect(
         "proxy-token-works-once (PROXY-06 PROXY-05 KEYS-04 REDEEM-01 REDEEM-09 VAULT-01 VAULT-05 VAULT-06 "
-        "ROBUST-04): A Proxy token redeems once.",
+        "ROBUST-04): The gateway accepts a Proxy token for one redemption only.",
         redemption_checks=instead(REDEMPTION_CHECKS, redemption.proxy_token_is_good, used_once()),
     ),
     defect(
-        "proxy-token-for-one-user (PROXY-06 ROBUST-04 REDEEM-01): A Proxy token redeems for the user whom "
-        "it was first used for.",
+        "proxy-token-for-one-user (PROXY-06 ROBUST-04 REDEEM-01): The gateway accepts a Proxy token only "
+        "for the user of its first redemption.",
         redemption_checks=instead(
             REDEMPTION_CHECKS, redemption.proxy_token_is_good, bound_to_the_first_user()
         ),
     ),
     defect(
-        "newest-proxy-token-only (PROXY-06 ROBUST-04): A Proxy token ends when its client asks for the next.",
+        "newest-proxy-token-only (PROXY-06 ROBUST-04): A new Proxy token invalidates the previous one of "
+        "the same Proxy client.",
         keep_proxy_token=newest_token_only(),
     ),
     defect(
-        "proxy-token-for-half-an-hour (PROXY-06 PROXY-02): A Proxy token is refused after half an hour, "
-        "whatever was announced.",
+        "proxy-token-for-half-an-hour (PROXY-06 PROXY-02): The gateway refuses a Proxy token after half an "
+        "hour, although it announces an hour.",
         **while_checked(redemption.proxy_token_is_good, good_for(1800)),
     ),
     defect(
-        "proxy-token-never-expires (PROXY-07 ROBUST-04 REDEEM-11): Nobody looks at how old a Proxy token is.",
+        "proxy-token-never-expires (PROXY-07 ROBUST-04 REDEEM-11): The gateway does not check the expiry of "
+        "a Proxy token.",
         redemption_checks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
         redemption_rechecks=without(REDEMPTION_CHECKS, redemption.proxy_token_is_good),
     ),
     defect(
-        "proxy-token-with-ten-minutes-grace (PROXY-07 ROBUST-04): A Proxy token works ten minutes longer "
-        "than an hour.",
+        "proxy-token-with-ten-minutes-grace (PROXY-07 ROBUST-04): The gateway accepts a Proxy token for ten "
+        "minutes after its expiry.",
         **while_checked(redemption.proxy_token_is_good, good_for(4200)),
     ),
     defect(
-        "agent-gets-a-proxy-token (PROXY-08): An agent client that asks by client_credentials and Basic "
-        "gets a Proxy token.",
+        "agent-gets-a-proxy-token (PROXY-08): An agent gets a Proxy token with client_credentials and HTTP "
+        "Basic.",
         proxy_client_named=agent_as_proxy_client,
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agent-gets-a-proxy-token-by-form (PROXY-08): An agent client that asks by client_credentials in "
-        "the form gets a Proxy token.",
+        "agent-gets-a-proxy-token-by-form (PROXY-08): An agent gets a Proxy token with client_credentials "
+        "and its secret in the form.",
         proxy_credentials=from_form_or_basic,
         proxy_client_named=agent_as_proxy_client,
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agent-registers-for-proxy-tokens (PROXY-08): An agent that registers with the grant "
+        "agent-registers-for-proxy-tokens (PROXY-08): An agent that registers with the grant type "
         "client_credentials gets Proxy tokens.",
         registration_checks=without(registration.REGISTRATION_CHECKS, registration.grants_are_supported),
         proxy_credentials=from_form_or_basic,
@@ -305,33 +311,37 @@ DEFECTS = (
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "agents-refresh-token-as-proxy-token (PROXY-08): The agent's refresh token does as a Proxy token.",
+        "agents-refresh-token-as-proxy-token (PROXY-08): The gateway accepts an agent's refresh token as a "
+        "Proxy token.",
         proxy_token_behind=tokens_of_one_kind,
         **AGENTS_ARE_CLIENTS,
     ),
     defect(
-        "proxy-token-type-mac (PROXY-10): The type of a Proxy token is mac.",
+        "proxy-token-type-mac (PROXY-10): The token_type of a Proxy token is mac.",
         proxy_token_answer=with_members(token_type="mac"),  # noqa: S106 - a type
     ),
     defect(
-        "proxy-token-without-type (PROXY-01 PROXY-10): A Proxy token has no type.",
+        "proxy-token-without-type (PROXY-01 PROXY-10): The answer with a Proxy token has no token_type.",
         proxy_token_answer=lambda token, life: lacking(proxy.proxy_token_answer(token, life), "token_type"),
     ),
     defect(
-        "refresh-token-for-a-proxy-client (PROXY-10): A Proxy client gets a refresh token.",
+        "refresh-token-for-a-proxy-client (PROXY-10): The answer with a Proxy token also has a refresh "
+        "token.",
         proxy_token_answer=with_members(refresh_token="one that nobody needs"),  # noqa: S106 - no secret
     ),
     defect(
-        "token-answers-may-be-stored (PROXY-10 CODE-11): The token endpoint does not say no-store.",
+        "token-answers-may-be-stored (PROXY-10 CODE-11): The token endpoint does not send Cache-Control: "
+        "no-store.",
         token_headers={},
     ),
     defect(
-        "wrong-proxy-secret-is-access-denied (PROXY-10): A wrong secret is called access_denied.",
+        "wrong-proxy-secret-is-access-denied (PROXY-10): The error code for a wrong secret of a Proxy "
+        "client is access_denied.",
         proxy_client_checks=saying(RIGHT, error="access_denied"),
     ),
     defect(
-        "wrong-proxy-secret-without-challenge (PROXY-10): The 401 for a wrong secret has no "
-        "WWW-Authenticate.",
+        "wrong-proxy-secret-without-challenge (PROXY-10): The 401 for a wrong secret of a Proxy client has "
+        "no WWW-Authenticate header.",
         proxy_client_checks=saying(RIGHT, challenge=None),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that take two steps where one is needed, and let others in between."""
+"""Gateways with race conditions: a step that has to be atomic can be interrupted by other requests."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from gateproof.reference.outcomes import Refusal, first_refusal
 Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 Around = Callable[[ASGIApp, Gateway], ASGIApp]
-# What a query takes, what a write takes, how long a cache holds, and how far a replica is behind.
-# A cache holds for longer than a slow machine takes to ask again.
+# Durations of a query, of a write, of a cache entry, and of the lag of a replica.
+# A cache entry lives longer than a slow machine needs until it sends the next request.
 QUERY_S, WRITTEN_S, CACHED_S, BEHIND_S = 0.005, 0.03, 4.0, 4.0
 
 
 def looked_at_then_marked(seconds: float) -> SpendCode:
-    """The code is looked at, and marked as used after this long; 0 lets others in just once."""
+    """Checks the code and marks it as used after this delay; 0 means a single await."""
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
         code = codes.get(key)
@@ -49,7 +49,7 @@ def looked_at_then_marked(seconds: float) -> SpendCode:
 
 
 def marked_in_the_background() -> SpendCode:
-    """The tokens are made at once, and the code is marked by a task that comes after."""
+    """Returns the code at once; a later task marks it as used."""
     marking: set[asyncio.Task[Any]] = set()
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
@@ -65,7 +65,7 @@ def marked_in_the_background() -> SpendCode:
 
 
 def code_in_a_global() -> SpendCode:
-    """What the exchange at hand is about stands in one place for all of them, over one await."""
+    """Keeps the result of the current exchange in one variable for all requests, across one await."""
     current: list[Code | CodeRefused] = []
 
     async def spend(codes: Codes, key: str, checks: Checks, facts: CodeFacts) -> Code | CodeRefused:
@@ -77,7 +77,7 @@ def code_in_a_global() -> SpendCode:
 
 
 class LastSignIn(Expiring[SignIn]):
-    """Whatever sign-in is asked for, the one that was begun last comes."""
+    """Returns the sign-in that was stored last, whichever is requested."""
 
     def __init__(self) -> None:
         super().__init__(keep_s=600)
@@ -98,7 +98,7 @@ def sign_in_in_a_global(app: ASGIApp, gateway: Gateway) -> ASGIApp:
 
 
 def subject_from_a_replica() -> Callable[[Mapping[tuple[str, str], str], str, str, Ids], str]:
-    """A subject that was made a moment ago is not there yet, and another one is made."""
+    """The replica does not have a new user's subject yet, so another one is created."""
     made: dict[tuple[str, str], float] = {}
 
     def read(subjects: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
@@ -111,7 +111,7 @@ def subject_from_a_replica() -> Callable[[Mapping[tuple[str, str], str], str, st
 
 
 async def standings_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """That an agent was found Pending is written down once its user's page has been made."""
+    """Pending agents are read, and written back as Pending after the page has been made."""
     if asked.path.endswith(("/sign-in/callback", "/oauth2/auth")):
         held = [place for place, standing in gateway.store.standings.items() if standing == "pending"]
         await asyncio.sleep(WRITTEN_S)
@@ -120,7 +120,7 @@ async def standings_written_back(asked: Asked, answered: Answered, gateway: Gate
 
 
 async def agents_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A registration writes all agents back as they were when it came, and its own."""
+    """A registration writes back all agents as it read them, and its own agent."""
     if asked.path.endswith("/api/register") and answered.status == 201:
         agents = gateway.store.agents
         own, agent = agents.popitem()
@@ -145,13 +145,13 @@ def answer_of_the_last_registration() -> Around:
 
 
 def named_by_the_clock(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Two agents of one millisecond are one."""
+    """Two agents of the same millisecond get the same ID."""
     new = new_agent(facts, ids, now)
     return replace(new, agent=replace(new.agent, id=f"agent_{int(now * 1000)}"))
 
 
 async def clients_written_back(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Each Proxy token request writes the clients back as it read them, with the time of its own last use."""
+    """Each Proxy token request writes back all clients as it read them, for example to store a last use."""
     if asked.path.endswith("/oauth2/token"):
         read = dict(gateway.store.proxy_clients)
         await asyncio.sleep(QUERY_S)
@@ -174,7 +174,7 @@ def clients_from_a_cache() -> Callable[[Store, ProxyCredentials], ProxyClient | 
 
 
 def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]:
-    """That a Proxy client stands is looked at once in a while."""
+    """Checks for revocation only when the cached result of the last check is too old."""
     seen: dict[str, float] = {}
 
     def stands(facts: RedemptionFacts) -> Refusal | None:
@@ -194,7 +194,7 @@ def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]
 
 
 class TokensEndWithTheirClient(dict[str, ProxyClient]):
-    """The Proxy clients; revoking one takes the tokens that it has by then out of their table."""
+    """The Proxy clients; the revocation of one deletes the Proxy tokens that it has at that time."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store.proxy_clients)
@@ -209,7 +209,7 @@ class TokensEndWithTheirClient(dict[str, ProxyClient]):
 
 
 def proxy_token_stored_after(seconds: float) -> dict[str, Any]:
-    """A redemption looks for the Proxy token alone, and a new one takes this long to be stored."""
+    """A redemption checks only that the Proxy token exists; a new token is stored after this delay."""
 
     async def stored_later(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         if asked.path.endswith("/oauth2/token") and answered.status == 200:
@@ -230,76 +230,78 @@ def proxy_token_stored_after(seconds: float) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "code-marked-a-moment-later (CODE-10): Whether a code was used is looked at before it is marked, "
-        "with one await in between.",
+        "code-marked-a-moment-later (CODE-10): The gateway checks whether a code was used and marks it as "
+        "used in two steps, with one await between them.",
         spend_code=looked_at_then_marked(0),
     ),
     defect(
-        "code-marked-after-a-query (CODE-10): Whether a code was used is looked at before it is marked, "
-        "with a query to a database in between.",
+        "code-marked-after-a-query (CODE-10): The gateway checks whether a code was used and marks it as "
+        "used in two steps, with a database query between them.",
         spend_code=looked_at_then_marked(QUERY_S),
     ),
     defect(
-        "code-marked-in-the-background (CODE-10): A code is marked as used by a task that runs once its "
-        "tokens are made.",
+        "code-marked-in-the-background (CODE-10): The gateway marks a code as used in a background task, "
+        "after it has issued the tokens.",
         spend_code=marked_in_the_background(),
     ),
     defect(
-        "exchange-in-a-global (CLAIM-03 REDEEM-12): Whose code is being exchanged stands in a global over "
-        "one await.",
+        "exchange-in-a-global (CLAIM-03 REDEEM-12): The gateway keeps the code that is being exchanged in a "
+        "global variable across one await, so concurrent exchanges mix up their users.",
         spend_code=code_in_a_global(),
     ),
     defect(
-        "sign-in-in-a-global (AUTHZ-01 CLAIM-03 REDEEM-12 AUTHZ-08): The sign-in that was begun last is "
-        "taken for everybody's.",
+        "sign-in-in-a-global (AUTHZ-01 CLAIM-03 REDEEM-12 AUTHZ-08): The gateway uses the sign-in that was "
+        "started last for all browsers.",
         around=sign_in_in_a_global,
     ),
     defect(
-        "subject-from-a-replica (CLAIM-03 ROBUST-04): A user who signs in twice at once is given two "
-        "subjects.",
+        "subject-from-a-replica (CLAIM-03 ROBUST-04): A new user who signs in twice at the same time gets "
+        "two subjects.",
         subject=subject_from_a_replica(),
     ),
     defect(
-        "standings-written-back (AUTHZ-08): A sign-in undoes an approval that came while it went on.",
+        "standings-written-back (AUTHZ-08): A sign-in writes Pending back and so undoes an approval that "
+        "was made in the meantime.",
         around=meddling(standings_written_back),
     ),
     defect(
-        "registrations-written-back (REG-09): Of registrations at the same moment the last to be written "
-        "wins, with one await in between.",
+        "registrations-written-back (REG-09): A registration writes back all agents across one await, so it "
+        "deletes agents that register at the same time.",
         around=meddling(agents_written_back),
     ),
     defect(
-        "registration-answer-in-a-global (REG-09): Of registrations at the same moment each is answered "
-        "with the last, with one await in between.",
+        "registration-answer-in-a-global (REG-09): The gateway keeps a registration answer in a global "
+        "variable across one await, so concurrent registrations get the answer of the last one.",
         around=answer_of_the_last_registration(),
     ),
     defect(
-        "client-id-from-the-clock (REG-09): Agents that register in the same millisecond share a client_id.",
+        "client-id-from-the-clock (REG-09): Agents that register in the same millisecond get the same "
+        "client_id.",
         new_agent=named_by_the_clock,
     ),
     defect(
-        "proxy-clients-written-back (PROXY-04): A Proxy token request undoes a revocation that came while "
-        "it went on.",
+        "proxy-clients-written-back (PROXY-04): A Proxy token request writes back all Proxy clients and so "
+        "undoes a revocation that was made in the meantime.",
         around=meddling(clients_written_back),
     ),
     defect(
-        "proxy-clients-from-a-cache (PROXY-04 ROBUST-04): A Proxy client is read from a cache that a "
-        "revocation does not reach.",
+        "proxy-clients-from-a-cache (PROXY-04 ROBUST-04): The token endpoint reads Proxy clients from a "
+        "cache that a revocation does not invalidate.",
         proxy_client_named=clients_from_a_cache(),
     ),
     defect(
-        "revocation-from-a-cache (REDEEM-06 ROBUST-04): Whether a Proxy client stands is cached for a "
-        "moment at redemption.",
+        "revocation-from-a-cache (REDEEM-06 ROBUST-04): Redemption caches for some seconds that a Proxy "
+        "client is not revoked.",
         **standing_from_a_cache(),
     ),
     defect(
-        "proxy-token-stored-after-a-query (REDEEM-06): Revoking a Proxy client ends the tokens that are "
-        "stored; one that is being stored then stays good.",
+        "proxy-token-stored-after-a-query (REDEEM-06): Revocation deletes the Proxy client's stored tokens; "
+        "a token that is being stored at that moment stays valid.",
         **proxy_token_stored_after(QUERY_S),
     ),
     defect(
-        "proxy-token-stored-slowly (REDEEM-06): Revoking a Proxy client ends the tokens that are stored; "
-        "storing one takes a while, and it stays good.",
+        "proxy-token-stored-slowly (REDEEM-06): Revocation deletes the Proxy client's stored tokens; a "
+        "token that is being stored, which takes 30 ms, stays valid.",
         **proxy_token_stored_after(WRITTEN_S),
     ),
 )

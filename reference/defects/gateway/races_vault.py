@@ -1,4 +1,4 @@
-"""Gateways whose vault mixes up, or does twice, what happens to merchant tokens at the same moment."""
+"""Gateways whose vault refreshes twice, or mixes up merchant tokens, when redemptions are concurrent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.reference.outcomes import Refusal
 
 
 class LooksThenStarts(Vault):
-    """Whether a refresh is under way is looked at before one is started, with one await in between."""
+    """Checks for a running refresh, and starts one only after one await."""
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         if key in self._flights:
@@ -28,7 +28,7 @@ class LooksThenStarts(Vault):
 
 
 class LocksAndDoesNotLookAgain(Vault):
-    """One refresh at a time, and whoever waited for the lock refreshes with what was read before."""
+    """Refreshes under a lock, but does not read the entry again after it got the lock."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -40,7 +40,7 @@ class LocksAndDoesNotLookAgain(Vault):
 
 
 class LocksForTwoSeconds(Vault):
-    """A lock of its own for each refresh, which is over after a while whether or not the refresh is."""
+    """Locks each refresh with a lease that can end before the refresh does."""
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         while (flight := self._flights.get(key)) is not None:
@@ -56,7 +56,7 @@ class LocksForTwoSeconds(Vault):
 
 
 class ServesWhatIsThere(Vault):
-    """One refreshes; whoever comes meanwhile gets what is in the vault, expired as it is."""
+    """During a refresh, other redemptions get the expired entry of the vault."""
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
         under_way = self._policies.flight_key(key) in self._flights
@@ -65,7 +65,7 @@ class ServesWhatIsThere(Vault):
 
 
 class StoresForTheLast(Vault):
-    """What a refresh brought is stored for whoever asked for one last."""
+    """Also stores the result of a refresh under the key of the refresh that was started last."""
 
     _asked: VaultKey | None = None
 
@@ -78,7 +78,7 @@ class StoresForTheLast(Vault):
 
 
 class LastInAGlobal(Vault):
-    """Whose merchant token is being redeemed stands in one place for all, over one await."""
+    """Keeps the key of the current redemption in one attribute for all requests, across one await."""
 
     _current: tuple[VaultKey, Resource] | None = None
 
@@ -89,7 +89,7 @@ class LastInAGlobal(Vault):
 
 
 def shared(by: Callable[[VaultKey], Hashable]) -> type[Vault]:
-    """Whoever comes while a refresh is under way gets what that one brings, by a key that is too short."""
+    """A redemption during a refresh gets the result of that refresh if `by` gives the same key."""
 
     class Shared(Vault):
         def __init__(self, **parts: Any) -> None:
@@ -111,7 +111,7 @@ def shared(by: Callable[[VaultKey], Hashable]) -> type[Vault]:
 
 
 def in_one_of_two_processes() -> Callable[[VaultKey], Hashable]:
-    """Each process knows of its own refreshes alone."""
+    """A flight key that differs between two processes, which handle the requests in turn."""
     requests = count()
     return lambda key: (key, next(requests) % 2)
 
@@ -120,58 +120,58 @@ LEASE_S = 2.0
 
 DEFECTS = (
     defect(
-        "no-single-flight (VAULT-07 ROBUST-02): Every redemption near expiry refreshes, whoever else is "
-        "doing so.",
+        "no-single-flight (VAULT-07 ROBUST-02): Each redemption near expiry starts its own refresh, even "
+        "while another refresh is running.",
         flight_key=lambda _: object(),
     ),
     defect(
-        "single-flight-a-moment-late (VAULT-07 ROBUST-02): Whether a refresh is under way is looked at "
-        "before one is started, with one await in between.",
+        "single-flight-a-moment-late (VAULT-07 ROBUST-02): The gateway checks whether a refresh is running "
+        "and starts one in two steps, with one await between them.",
         vault_at_work=LooksThenStarts,
     ),
     defect(
-        "single-flight-in-each-process (VAULT-07 ROBUST-02): Two processes share the vault, and each knows "
-        "of its own refreshes alone.",
+        "single-flight-in-each-process (VAULT-07 ROBUST-02): Two processes share the vault, and each one "
+        "knows only its own running refreshes.",
         flight_key=in_one_of_two_processes(),
     ),
     defect(
-        "lock-without-a-second-look (VAULT-07 ROBUST-02): Redemptions refresh one after the other, each "
-        "with the refresh token that it read before the lock.",
+        "lock-without-a-second-look (VAULT-07 ROBUST-02): Concurrent redemptions refresh one after the "
+        "other, each with the refresh token that it read before it got the lock.",
         vault_at_work=LocksAndDoesNotLookAgain,
     ),
     defect(
-        "refresh-locked-for-two-seconds (VAULT-07 VAULT-06 ROBUST-02): Whoever has waited for somebody "
-        "else's refresh for two seconds begins one more.",
+        "refresh-locked-for-two-seconds (VAULT-07 VAULT-06 ROBUST-02): A redemption that has waited two "
+        "seconds for a running refresh starts a second one.",
         vault_at_work=LocksForTwoSeconds,
     ),
     defect(
-        "expired-token-during-a-refresh (VAULT-01): Whoever redeems while somebody else's redemption "
-        "refreshes is given the expired merchant token.",
+        "expired-token-during-a-refresh (VAULT-01): A redemption during another redemption's refresh gets "
+        "the expired merchant token.",
         vault_at_work=ServesWhatIsThere,
     ),
     defect(
-        "refresh-shared-by-resource (REDEEM-12): Redemptions at one Resource share a refresh, whichever "
-        "user they are for.",
+        "refresh-shared-by-resource (REDEEM-12): Concurrent redemptions for one Resource share a refresh, "
+        "even if they are for different users.",
         vault_at_work=shared(lambda key: key.resource_id),
     ),
     defect(
-        "refresh-shared-by-user (REDEEM-12): Redemptions of one user share a refresh, whichever Resource "
-        "they are for.",
+        "refresh-shared-by-user (REDEEM-12): Concurrent redemptions for one login share a refresh, even if "
+        "they are for different Resources.",
         vault_at_work=shared(lambda key: key.login_id),
     ),
     defect(
-        "refresh-shared-by-project (REDEEM-12): Redemptions in one Project share a refresh, whatever they "
-        "are for.",
+        "refresh-shared-by-project (REDEEM-12): Concurrent redemptions in one Project share a refresh, even "
+        "if they are for different users or Resources.",
         vault_at_work=shared(lambda key: key.project_id),
     ),
     defect(
-        "refresh-stored-for-the-last (REDEEM-12 VAULT-06 VAULT-07): What a refresh brings is stored for "
-        "whoever asked for one last.",
+        "refresh-stored-for-the-last (REDEEM-12 VAULT-06 VAULT-07): The gateway also stores a refreshed "
+        "merchant token for the user whose refresh was started last.",
         vault_at_work=StoresForTheLast,
     ),
     defect(
-        "redemption-in-a-global (REDEEM-12): Whose merchant token is being redeemed stands in a global over "
-        "one await.",
+        "redemption-in-a-global (REDEEM-12): The gateway keeps the current redemption in a global variable "
+        "across one await, so concurrent redemptions mix up their merchant tokens.",
         vault_at_work=LastInAGlobal,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that decide rightly on usual requests, and wrongly on rare ones."""
+"""Gateways that handle usual requests correctly and rare ones wrongly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def secret_up_to_a_colon(facts: TokenRequestFacts) -> proxy.ProxyCredentials | R
 
 
 def compared_as(spelled: Callable[[str], str]) -> dict[str, Any]:
-    """Redirect URIs are compared in another spelling than they came in."""
+    """Compares redirect URIs after this change to both."""
 
     def check(facts: AuthorizationFacts) -> Refusal | None:
         registered = facts.agent.redirect_uris if facts.agent is not None else ()
@@ -69,7 +69,7 @@ def pkce_unless_with_a_nonce() -> dict[str, Any]:
 
 
 def public_by_null() -> dict[str, Any]:
-    """A method that is there and null means a client without a secret."""
+    """An authentication method that is null or empty means a client without a secret."""
     public = set[str]()
 
     def registered(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -119,7 +119,7 @@ def is_a_refresh(facts: TokenFacts) -> bool:
 
 
 def id_token_like_the_access_token(facts: TokenFacts) -> JsonObject:
-    """A refresh makes both tokens of the same claims."""
+    """A refresh uses the same claims for both tokens."""
     return (token_claims.access_token_claims if is_a_refresh(facts) else token_claims.id_token_claims)(facts)
 
 
@@ -131,7 +131,7 @@ def scope_again_at_a_refresh(facts: TokenFacts) -> JsonObject:
 
 
 def for_the_client_of_the_form() -> dict[str, Any]:
-    """Basic says who asks, and the form says for whom."""
+    """HTTP Basic authenticates the client, but the form names the client of the Proxy token."""
     named = ""
 
     def credentials(facts: TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
@@ -155,7 +155,7 @@ def one_of_the_first_five(facts: AuthorizationFacts) -> Refusal | None:
 
 
 class MendedByItsOwnAgent(Vault):
-    """What a rejection took from a user comes back with the agent for which it had come alone."""
+    """After a rejection, provisions only for the agent of the last provisioning."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -171,7 +171,7 @@ class MendedByItsOwnAgent(Vault):
 
 
 class ClosedByARejection(Vault):
-    """A rejected refresh closes the Resource for everybody, until somebody authorizes again."""
+    """A rejected refresh blocks the Resource for all users until one of them authorizes again."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -193,65 +193,70 @@ class ClosedByARejection(Vault):
 
 DEFECTS = (
     defect(
-        "proxy-token-for-the-client-of-the-form (REDEEM-05): A Proxy token is for the client that the form "
-        "names, whoever asks for it.",
+        "proxy-token-for-the-client-of-the-form (REDEEM-05): The gateway issues a Proxy token for the "
+        "client_id in the form, not for the client that authenticated with HTTP Basic.",
         **for_the_client_of_the_form(),
     ),
     defect(
-        "sixth-redirect-uri-forgotten (AUTHZ-01): Of an agent's redirect URIs only the first five count.",
+        "sixth-redirect-uri-forgotten (AUTHZ-01): The authorization endpoint accepts only the first five "
+        "redirect URIs of an agent.",
         page_checks=instead(
             authorization.PAGE_CHECKS, authorization.redirect_uri_is_registered, one_of_the_first_five
         ),
     ),
     defect(
-        "proxy-secret-up-to-a-colon (PROXY-03): Of a Basic pair what stands between the first two colons "
-        "is the secret.",
+        "proxy-secret-up-to-a-colon (PROXY-03): The gateway ignores the first colon in a Proxy client's "
+        "secret and everything after it.",
         proxy_credentials=secret_up_to_a_colon,
     ),
     defect(
-        "any-port-on-loopback (AUTHZ-06): The port of a redirect URI on loopback does not count.",
+        "any-port-on-loopback (AUTHZ-06): The gateway ignores the port when it compares redirect URIs on "
+        "loopback hosts.",
         **compared_as(without_a_port_on_loopback),
     ),
     defect(
-        "escapes-in-any-case (AUTHZ-06): The case of an escape in a redirect URI does not count.",
+        "escapes-in-any-case (AUTHZ-06): The gateway compares percent-escapes in redirect URIs "
+        "case-insensitively.",
         **compared_as(with_escapes_in_upper_case),
     ),
     defect(
-        "no-pkce-with-a-nonce (AUTHZ-03 AUTHZ-04): A request with a nonce is one of OpenID Connect and "
-        "needs no PKCE.",
+        "no-pkce-with-a-nonce (AUTHZ-03 AUTHZ-04): The gateway does not require PKCE if the authorization "
+        "request has a nonce.",
         **pkce_unless_with_a_nonce(),
     ),
     defect(
-        "public-by-null (REG-15): An agent that registers the method null needs no secret.",
+        "public-by-null (REG-15): An agent that registers with token_endpoint_auth_method null needs no "
+        "client secret.",
         **public_by_null(),
     ),
     defect(
-        "one-client-for-a-software (REG-09): Agents that register the same software_id are one client.",
+        "one-client-for-a-software (REG-09): Agents that register with the same software_id get the same "
+        "client.",
         **one_client_for_a_software(),
     ),
     defect(
-        "expired-in-other-words (CODE-03): A code that has expired is refused with invalid_request.",
+        "expired-in-other-words (CODE-03): The gateway refuses an expired code with invalid_request.",
         code_checks=instead(code_exchange.CODE_CHECKS, code_exchange.code_is_in_time, expired_in_other_words),
     ),
     defect(
-        "id-token-of-a-refresh-redeems (REDEEM-07 CLAIM-10 CLAIM-11): A refresh makes the ID token of the "
-        "claims of the access token.",
+        "id-token-of-a-refresh-redeems (REDEEM-07 CLAIM-10 CLAIM-11): The ID token from a refresh has the "
+        "claims of the access token, so it redeems.",
         id_token_claims=id_token_like_the_access_token,
         id_token_type=token_claims.ACCESS_TOKEN_TYPE,
     ),
     defect(
-        "scope-again-at-a-refresh (REDEEM-08 CODE-16): A refresh brings the scope for redemption to an agent "
-        "from which it is withheld.",
+        "scope-again-at-a-refresh (REDEEM-08 CODE-16): A refresh adds the redemption scope to the access "
+        "token of an agent from which it is withheld.",
         access_token_claims=scope_again_at_a_refresh,
     ),
     defect(
         "mended-by-its-own-agent (VAULT-04 ROBUST-04): After a rejected refresh, only an authorization of "
-        "the agent for which the merchant token had come mends it.",
+        "the agent that was used before brings a new merchant token.",
         vault_at_work=MendedByItsOwnAgent,
     ),
     defect(
-        "closed-by-a-rejection (REDEEM-01 VAULT-02 VAULT-03 VAULT-04 ROBUST-04): A rejected refresh of one "
-        "user closes the Resource for all users, until somebody authorizes again.",
+        "closed-by-a-rejection (REDEEM-01 VAULT-02 VAULT-03 VAULT-04 ROBUST-04): After a rejected refresh "
+        "of one user, redemptions of all users at the Resource get 410 until somebody authorizes again.",
         vault_at_work=ClosedByARejection,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways in which an access token redeems too rarely or too short, and dates that move by themselves."""
+"""Gateways that limit how often or how long an access token redeems, or that return a wrong expires_at."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def good_while(good: Callable[[Mapping[str, Any], float], bool]) -> Callable[...
 
 
 def later_each_time() -> Callable[[VaultEntry], JsonObject]:
-    """Half a minute later from redemption to redemption."""
+    """Moves expires_at by half a minute with each redemption."""
     given: Counter[str] = Counter()
 
     def answer(entry: VaultEntry) -> JsonObject:
@@ -63,7 +63,7 @@ def later_each_time() -> Callable[[VaultEntry], JsonObject]:
 
 
 def counted_from_now() -> Callable[[Asked, Answered, Gateway], Answered]:
-    """The life that a merchant token had at first is counted from every redemption anew."""
+    """Adds the lifetime left at the first redemption to the time of each redemption."""
     lives: dict[str, float] = {}
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
@@ -88,31 +88,32 @@ def five_minutes_at_least(entry: VaultEntry) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "access-token-redeems-fifty-times (REDEEM-01): An access token redeems fifty times.",
+        "access-token-redeems-fifty-times (REDEEM-01): An access token redeems at most fifty times.",
         redemption_checks=instead(REDEMPTION_CHECKS, user_token_is_good, used_up_after(50)),
     ),
     defect(
-        "access-token-ends-a-minute-early (REDEEM-01): An access token does not redeem in the last minute "
-        "of its life.",
+        "access-token-ends-a-minute-early (REDEEM-01): The gateway refuses an access token for redemption "
+        "in the last minute before its expiry.",
         verified_claims=good_while(lambda claims, now: now < claims["exp"] - 60),
     ),
     defect(
-        "access-token-redeems-for-forty-minutes (REDEEM-01): An access token redeems for forty minutes, and "
-        "lives for an hour.",
+        "access-token-redeems-for-forty-minutes (REDEEM-01): The gateway refuses an access token for "
+        "redemption after forty minutes, although it expires after an hour.",
         verified_claims=good_while(lambda claims, now: now < claims["iat"] + 2400),
     ),
     defect(
-        "expires-at-later-each-time (REDEEM-16): Every redemption says half a minute more.",
+        "expires-at-later-each-time (REDEEM-16): expires_at is half a minute later in each redemption of "
+        "the same merchant token.",
         redemption_answer=later_each_time(),
     ),
     defect(
-        "expires-at-counted-from-now (REDEEM-16): expires_at is as long from every redemption as it was "
-        "from the first.",
+        "expires-at-counted-from-now (REDEEM-16): expires_at is always the time of the redemption plus the "
+        "lifetime that was left at the first redemption.",
         around=meddling(counted_from_now()),
     ),
     defect(
-        "expires-at-in-five-minutes-at-least (REDEEM-16): No merchant token is said to live less than five "
-        "minutes.",
+        "expires-at-in-five-minutes-at-least (REDEEM-16): expires_at is never less than five minutes after "
+        "the merchant token was issued.",
         redemption_answer=five_minutes_at_least,
     ),
 )

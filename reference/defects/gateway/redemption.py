@@ -34,7 +34,7 @@ def dated(change: Callable[[float], object]) -> Callable[[VaultEntry], JsonObjec
 
 
 def demanding(*, authorization: int, proxy_token: int) -> RedemptionCheck:
-    """Missing headers are noticed, and answered with these statuses."""
+    """Answers with these statuses if a header is missing."""
 
     def check(facts: RedemptionFacts) -> Refusal | None:
         if not facts.authorizations:
@@ -55,7 +55,7 @@ def with_headers(wrong: RedemptionCheck) -> tuple[RedemptionCheck, ...]:
 
 
 def if_there_is_one(check: RedemptionCheck) -> RedemptionCheck:
-    """Whatever is asked of a Proxy token is asked only when one was sent."""
+    """Does the check of the Proxy token only if one was sent."""
     return lambda facts: check(facts) if facts.proxy_headers else None
 
 
@@ -74,7 +74,7 @@ def refusing_strangers_with(status: int) -> tuple[RedemptionCheck, ...]:
 
 
 def project_of_the_indicator(facts: RedemptionFacts) -> Refusal | None:
-    """The Proxy client's Project has to have the Resource; whose Project the token is of does not count."""
+    """The Proxy client's Project must have a Resource with this indicator; the access token's is ignored."""
     refusal, token = redemption.same_project(facts), facts.proxy_token
     at_home = token is not None and any(
         each.indicator == facts.indicator and each.project_id == token.project_id for each in facts.resources
@@ -90,19 +90,21 @@ OPTIONAL_PROXY_TOKEN = optional_proxy_token()
 DEFECTS = (
     defect(
         "merchant-token-under-another-name (REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-07 VAULT-09): The "
-        "merchant token is called token in the redemption answer.",
+        "redemption answer has the merchant token in the member token instead of access_token.",
         redemption_answer=lambda entry: lacking(
             redemption_answer(entry) | {"token": entry.access_token}, "access_token"
         ),
     ),
     defect(
         "merchant-token-cut-off (REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-06 VAULT-07 VAULT-09 "
-        "ROBUST-02): The merchant token is cut off at 20 characters: the column was too narrow.",
+        "ROBUST-02): The gateway returns only the first 20 characters of the merchant token, as from a "
+        "column that is too short.",
         redemption_answer=answering(lambda entry: {"access_token": entry.access_token[:20]}),
     ),
     defect(
         "refresh-token-in-place-of-the-access-token (REDEEM-01 REDEEM-12 SECRET-01 VAULT-01 VAULT-04 "
-        "VAULT-06 VAULT-07 VAULT-09 ROBUST-02): Redemption hands out the merchant refresh token.",
+        "VAULT-06 VAULT-07 VAULT-09 ROBUST-02): Redemption returns the merchant refresh token instead of "
+        "the merchant token.",
         redemption_answer=answering(lambda entry: {"access_token": entry.refresh_token or ""}),
     ),
     defect(
@@ -110,51 +112,53 @@ DEFECTS = (
         redemption_answer=dated(int),
     ),
     defect(
-        "expires-at-without-offset (REDEEM-02): expires_at does not say in which time zone it is.",
+        "expires-at-without-offset (REDEEM-02): expires_at has no time zone.",
         redemption_answer=dated(lambda at: redemption.rfc3339(at).rstrip("Z")),
     ),
     defect(
-        "expires-at-as-in-mail (REDEEM-02): expires_at is written as in mail headers.",
+        "expires-at-as-in-mail (REDEEM-02): expires_at has the date format of mail headers.",
         redemption_answer=dated(lambda at: f"{datetime.fromtimestamp(at, UTC):%a, %d %b %Y %H:%M:%S GMT}"),
     ),
     defect(
-        "missing-authorization-is-401 (REDEEM-03 REDEEM-04): A redemption without Authorization is answered "
-        "with 401.",
+        "missing-authorization-is-401 (REDEEM-03 REDEEM-04): The gateway answers 401 to a redemption "
+        "without Authorization.",
         redemption_checks=with_headers(demanding(authorization=401, proxy_token=400)),
     ),
     defect(
-        "missing-headers-are-401 (REDEEM-03 REDEEM-04): Nobody looks for missing headers: they count as "
-        "wrong credentials.",
+        "missing-headers-are-401 (REDEEM-03 REDEEM-04): The gateway does not check for missing headers, and "
+        "answers 401 as to wrong credentials.",
         redemption_checks=NO_HEADER_CHECK,
     ),
     defect(
-        "missing-proxy-token-is-401 (REDEEM-04): A redemption without X-Proxy-Token is answered with 401.",
+        "missing-proxy-token-is-401 (REDEEM-04): The gateway answers 401 to a redemption without "
+        "X-Proxy-Token.",
         redemption_checks=with_headers(demanding(authorization=400, proxy_token=401)),
     ),
     defect(
-        "proxy-token-optional (REDEEM-04 REDEEM-03): A redemption without X-Proxy-Token goes through.",
+        "proxy-token-optional (REDEEM-04 REDEEM-03): A redemption without X-Proxy-Token succeeds.",
         redemption_checks=OPTIONAL_PROXY_TOKEN,
         redemption_rechecks=OPTIONAL_PROXY_TOKEN,
     ),
     defect(
-        "proxy-token-of-any-project (REDEEM-05 ROBUST-04): Nobody compares the Projects of the two tokens.",
+        "proxy-token-of-any-project (REDEEM-05 ROBUST-04): The gateway does not compare the Projects of the "
+        "access token and the Proxy token.",
         redemption_checks=NO_PROJECT_CHECK,
         redemption_rechecks=NO_PROJECT_CHECK,
     ),
     defect(
-        "proxy-token-by-indicator (REDEEM-05): A Proxy client redeems whatever its Project has a Resource "
-        "for, whoever's Project the token is of.",
+        "proxy-token-by-indicator (REDEEM-05): A Proxy client redeems access tokens of other Projects if "
+        "its own Project has a Resource with the same indicator.",
         redemption_checks=BY_INDICATOR,
         redemption_rechecks=BY_INDICATOR,
     ),
     defect(
-        "another-project-is-403 (REDEEM-05 ROBUST-04): A Proxy token of another Project is answered with "
-        "403.",
+        "another-project-is-403 (REDEEM-05 ROBUST-04): The gateway answers 403 to a Proxy token of another "
+        "Project.",
         redemption_checks=refusing_strangers_with(403),
     ),
     defect(
-        "another-project-is-404 (REDEEM-05 ROBUST-04): A Proxy token of another Project is answered with "
-        "404.",
+        "another-project-is-404 (REDEEM-05 ROBUST-04): The gateway answers 404 to a Proxy token of another "
+        "Project.",
         redemption_checks=refusing_strangers_with(404),
     ),
 )

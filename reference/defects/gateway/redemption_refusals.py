@@ -1,4 +1,4 @@
-"""Gateways that redeem for somebody whom they should refuse, or refuse them in the wrong words."""
+"""Gateways that accept a redemption that they have to refuse, or refuse it with a wrong answer."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def any_reading_scope(facts: RedemptionFacts) -> Refusal | None:
 
 
 def with_all_claims(facts: TokenFacts) -> dict[str, Any]:
-    """The ID token is made of the access token, with another audience."""
+    """The claims of the access token, overwritten by those of the ID token."""
     return {**token_claims.access_token_claims(facts), **token_claims.id_token_claims(facts)}
 
 
 def kept_with_nothing_in_it(
     old: VaultEntry | None, verdict: vault.Verdict, answer: vault.MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """What was not granted is cached like what was."""
+    """Caches a rejection as a merchant token with the text null."""
     if verdict == "rejected":
         return vault.entry_from(vault.MerchantAnswer(status=200, document={"access_token": "null"}), now)
     return vault.entry_after_provisioning(old, verdict, answer, now)
@@ -59,72 +59,75 @@ def nothing_cached(status: int, error: str) -> Callable[[], Refusal]:
 
 DEFECTS = (
     defect(
-        "revocation-spares-issued-tokens (REDEEM-06 ROBUST-04): A Proxy token outlives the revocation of "
-        "its client.",
+        "revocation-spares-issued-tokens (REDEEM-06 ROBUST-04): Proxy tokens that were issued before the "
+        "revocation of their Proxy client still redeem.",
         **forgetting(redemption.proxy_client_still_stands),
     ),
     defect(
-        "token-of-a-revoked-client-is-403 (REDEEM-06 ROBUST-04): A Proxy token whose client was revoked is "
-        "answered with 403.",
+        "token-of-a-revoked-client-is-403 (REDEEM-06 ROBUST-04): The gateway answers 403 to a Proxy token "
+        "of a revoked Proxy client.",
         **refusing(redemption.proxy_client_still_stands, status=403),
     ),
     defect(
-        "id-token-redeems (REDEEM-07 CLAIM-09): The ID token has the claims of the access token and the "
-        "same type.",
+        "id-token-redeems (REDEEM-07 CLAIM-09): The ID token has the type and claims of the access token, "
+        "so it redeems.",
         id_token_type=token_claims.ACCESS_TOKEN_TYPE,
         id_token_claims=with_all_claims,
     ),
     defect(
-        "wrong-user-token-is-403 (REDEEM-07): A user token that is not good is answered with 403.",
+        "wrong-user-token-is-403 (REDEEM-07): The gateway answers 403 to an invalid access token.",
         **refusing(redemption.user_token_is_good, status=403),
     ),
     defect(
-        "wrong-user-token-is-400 (REDEEM-07): A user token that is not good is answered with 400.",
+        "wrong-user-token-is-400 (REDEEM-07): The gateway answers 400 to an invalid access token.",
         **refusing(redemption.user_token_is_good, status=400),
     ),
     defect(
-        "redemption-scope-not-asked-for (REDEEM-08 ROBUST-04): Nobody asks for ext_token:read.",
+        "redemption-scope-not-asked-for (REDEEM-08 ROBUST-04): The gateway does not require ext_token:read "
+        "for redemption.",
         **forgetting(redemption.user_token_may_redeem),
     ),
     defect(
-        "any-reading-scope-redeems (REDEEM-08 ROBUST-04): Any scope that ends in :read will do.",
+        "any-reading-scope-redeems (REDEEM-08 ROBUST-04): The gateway accepts any scope that ends in :read "
+        "for redemption.",
         **checking(redemption.user_token_may_redeem, any_reading_scope),
     ),
     defect(
-        "missing-scope-is-403 (REDEEM-08): A token without ext_token:read is answered with 403.",
+        "missing-scope-is-403 (REDEEM-08): The gateway answers 403 to an access token without "
+        "ext_token:read.",
         **refusing(redemption.user_token_may_redeem, status=403),
     ),
     defect(
-        "nothing-cached-is-410 (REDEEM-10 ROBUST-04): Where nothing was cached at sign-in, the user is sent "
-        "to sign in again.",
+        "nothing-cached-is-410 (REDEEM-10 ROBUST-04): If no merchant token was cached at sign-in, "
+        "redemption answers 410 with reauthentication_required.",
         nothing_cached=nothing_cached(410, "reauthentication_required"),
     ),
     defect(
-        "nothing-cached-is-401 (REDEEM-10 ROBUST-04): Where nothing was cached at sign-in, the answer is "
-        "401.",
+        "nothing-cached-is-401 (REDEEM-10 ROBUST-04): If no merchant token was cached at sign-in, "
+        "redemption answers 401.",
         nothing_cached=nothing_cached(401, "invalid_token"),
     ),
     defect(
-        "nothing-cached-is-502 (REDEEM-10 ROBUST-04): Where nothing was cached at sign-in, the merchant is "
-        "blamed.",
+        "nothing-cached-is-502 (REDEEM-10 ROBUST-04): If no merchant token was cached at sign-in, "
+        "redemption answers 502.",
         nothing_cached=nothing_cached(502, "bad_gateway"),
     ),
     defect(
-        "rejection-cached-as-a-token (REDEEM-10 ROBUST-04): When the merchant rejects the gateway, null is "
-        "cached as its token.",
+        "rejection-cached-as-a-token (REDEEM-10 ROBUST-04): If the merchant rejects the gateway at sign-in, "
+        "the gateway caches the text null as the merchant token.",
         entry_after_provisioning=kept_with_nothing_in_it,
     ),
     defect(
-        "redemption-may-be-stored (REDEEM-15): Redemption answers do not say no-store.",
+        "redemption-may-be-stored (REDEEM-15): Redemption answers have no Cache-Control: no-store.",
         redemption_headers={},
     ),
     defect(
-        "redemption-private-only (REDEEM-15): Redemption answers say private, which lets a browser store "
-        "them.",
+        "redemption-private-only (REDEEM-15): Redemption answers have Cache-Control: private, max-age=60, "
+        "so a client may store them.",
         redemption_headers={"cache-control": "private, max-age=60"},
     ),
     defect(
-        "redemption-as-html (REDEEM-15): Redemption answers are called HTML.",
+        "redemption-as-html (REDEEM-15): Redemption answers have the content type text/html.",
         redemption_headers={"cache-control": "no-store", "content-type": "text/html"},
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that tell agents wrongly what became of an authorization, or send the browser on with its form."""
+"""Gateways with wrong redirects to the agent: state, error, iss or status."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def code_of_another_issuer(request: AuthorizationRequest, code: str, issuer: str
 
 
 def form_sent_on(status: int, path: str) -> object:
-    """The answer to this form is a redirect that takes the form along."""
+    """Answers this form with a redirect status that makes the browser repeat the form."""
 
     def change(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
         if asked.method == "POST" and asked.path.endswith(path) and answered.status == 302:
@@ -46,36 +46,37 @@ def form_sent_on(status: int, path: str) -> object:
 
 DEFECTS = (
     defect(
-        "state-lost-in-error-redirects (AUTHZ-24): An error redirect has no state.",
+        "state-lost-in-error-redirects (AUTHZ-24): Error redirects have no state.",
         error_redirect=without_state,
     ),
     defect(
-        "state-lost-when-declined (AUTHZ-24): The redirect of a user who declines has no state.",
+        "state-lost-when-declined (AUTHZ-24): The error redirect after the user has declined has no state.",
         error_redirect=state_of_the_decliner_lost,
     ),
     defect(
-        "state-cut-in-error-redirects (AUTHZ-24): The state of an error redirect ends at its first "
-        "ampersand.",
+        "state-cut-in-error-redirects (AUTHZ-24): Error redirects cut the state at its first ampersand.",
         error_redirect=state_cut_short,
     ),
     defect(
-        "error-redirect-without-error (AUTHZ-24): An error redirect has no error.",
+        "error-redirect-without-error (AUTHZ-24): Error redirects have no parameter error.",
         error_redirect=without_error,
     ),
     defect(
-        "foreign-iss-in-error-redirects (AUTHZ-25): An error redirect names another issuer.",
+        "foreign-iss-in-error-redirects (AUTHZ-25): Error redirects have a wrong iss.",
         error_redirect=another_issuer,
     ),
     defect(
-        "foreign-iss-with-the-code (AUTHZ-25): A redirect with a code names another issuer.",
+        "foreign-iss-with-the-code (AUTHZ-25): Redirects with a code have a wrong iss.",
         code_redirect=code_of_another_issuer,
     ),
     defect(
-        "approval-sent-on-by-307 (AUTHZ-26): The approve form is answered with 307.",
+        "approval-sent-on-by-307 (AUTHZ-26): The gateway answers the approve form with 307, so the browser "
+        "sends the form to the agent.",
         around=form_sent_on(307, "/sign-in/decision"),
     ),
     defect(
-        "approval-sent-on-by-308 (AUTHZ-26): The approve form is answered with 308.",
+        "approval-sent-on-by-308 (AUTHZ-26): The gateway answers the approve form with 308, so the browser "
+        "sends the form to the agent.",
         around=form_sent_on(308, "/sign-in/decision"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that look at one line of a redirect URI, or at those alone that stand in an array."""
+"""Gateways that check only one line of a redirect URI, or check redirect URIs only in an array."""
 
 from __future__ import annotations
 
@@ -41,24 +41,27 @@ def wrapped(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
 
 
 def on_one_line(request: AuthorizationRequest, code: str, issuer: str) -> str:
-    """No header holds a line end, so those in the address are dropped."""
+    """A header cannot contain line ends, so those in the URI are removed."""
     return code_redirect(request, code, issuer).replace("\n", "")
 
 
 DEFECTS = (
     defect(
-        "https-on-any-line (REG-06): A redirect URI counts as HTTPS when one of its lines is.",
+        "https-on-any-line (REG-06): The gateway accepts a redirect URI of several lines if any line is an "
+        "HTTPS URI.",
         registration_checks=https_if(lambda uri: re.search(r"(?m)^https://\S+$", uri) is not None),
     ),
     defect(
-        "redirect-uri-in-no-array (REG-06): A redirect URI that stands in no array is taken as it is.",
+        "redirect-uri-in-no-array (REG-06): The gateway registers a redirect_uris that is a string instead "
+        "of an array, without checking it.",
         registration_checks=tuple(
             of_arrays(check) if check in ABOUT_URIS else check for check in REGISTRATION_CHECKS
         ),
         new_agent=wrapped,
     ),
     defect(
-        "redirect-on-any-line (AUTHZ-06): An address passes when one of its lines is a registered one.",
+        "redirect-on-any-line (AUTHZ-06): The gateway accepts a redirect URI of several lines if any line "
+        "is a registered redirect URI.",
         page_checks=instead(
             PAGE_CHECKS,
             redirect_uri_is_registered,

@@ -1,4 +1,4 @@
-"""Gateways at which whoever brings a refresh token need not be the agent that it was given to."""
+"""Gateways that accept a refresh token from another client, or for scopes that were not granted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REFRESHING: ContextVar[bool] = ContextVar("refreshing", default=False)
 
 
 def anybodys_refresh_token(facts: RefreshFacts) -> Refusal | None:
-    """Everything but whose it is."""
+    """Checks everything except the agent of the refresh token."""
     token, grant = facts.token, facts.grant
     good = token is not None and grant is not None and not grant.revoked
     if good and token is not None and not token.spent and facts.now < token.expires_at:
@@ -45,7 +45,7 @@ def secret_is_right_for_a_code(facts: AgentFacts) -> Refusal | None:
 
 
 def for_proxy_clients() -> dict[str, Any]:
-    """A client that has authenticated is one that may refresh, whatever its kind."""
+    """Any authenticated client may refresh, even a Proxy client."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -80,7 +80,7 @@ def for_proxy_clients() -> dict[str, Any]:
 
 
 def without_a_client() -> dict[str, Any]:
-    """A refresh token is proof enough of whose it is, where no secret comes along."""
+    """Without a secret, the refresh token alone identifies and authenticates the agent."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -103,7 +103,7 @@ def forgets(_facts: TokenRequestFacts) -> Refusal | None:
 
 
 def any_scope_of_the_resource() -> dict[str, Any]:
-    """A refresh may name what the Resource has, where it should be what was granted."""
+    """Compares the scopes of a refresh with those of the Resource instead of the grant."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -124,7 +124,7 @@ def any_scope_of_the_resource() -> dict[str, Any]:
 
 
 def with_all_scopes(facts: TokenFacts, tokens: Tokens) -> JsonObject:
-    """A refresh that names no scope is granted what the Resource has."""
+    """Lists all scopes of the Resource in the answer to a refresh without scope."""
     honest = token_claims.token_answer(facts, tokens)
     if facts.request.value("grant_type") != "refresh_token" or facts.request.value("scope"):
         return honest
@@ -133,34 +133,35 @@ def with_all_scopes(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "refreshed-for-whoever-names-no-secret (CODE-16 ROBUST-04): A refresh without a client secret counts "
-        "as one of the token's agent.",
+        "refreshed-for-whoever-names-no-secret (CODE-16 ROBUST-04): The gateway does not authenticate a "
+        "refresh that has no client secret.",
         **without_a_client(),
     ),
     defect(
-        "refreshed-for-proxy-clients (CODE-16): A Proxy client gets an agent's tokens for its refresh token.",
+        "refreshed-for-proxy-clients (CODE-16): The gateway refreshes an agent's tokens for a Proxy client "
+        "that sends the agent's refresh token.",
         **for_proxy_clients(),
     ),
     defect(
-        "refreshed-with-any-scope-of-the-resource (CODE-16): A refresh may name every scope of the Resource, "
-        "granted or not.",
+        "refreshed-with-any-scope-of-the-resource (CODE-16): A refresh can request every scope of the "
+        "Resource, even if it was not granted.",
         **any_scope_of_the_resource(),
     ),
     defect(
-        "refreshed-with-all-scopes-of-the-resource (CODE-16): A refresh that names no scope is granted all "
-        "scopes of the Resource.",
+        "refreshed-with-all-scopes-of-the-resource (CODE-16): The answer to a refresh without scope lists "
+        "all scopes of the Resource as granted.",
         token_answer=with_all_scopes,
     ),
     defect(
-        "refresh-tokens-of-everybody (CODE-16 ROBUST-04): A refresh token is good for whichever agent "
-        "brings it.",
+        "refresh-tokens-of-everybody (CODE-16 ROBUST-04): The gateway accepts a refresh token from any "
+        "agent.",
         refresh_checks=instead(
             code_exchange.REFRESH_CHECKS, code_exchange.refresh_token_is_good, anybodys_refresh_token
         ),
     ),
     defect(
-        "refreshed-without-the-secret (CODE-16 ROBUST-04): Whoever has a refresh token need not know the "
-        "secret of its agent.",
+        "refreshed-without-the-secret (CODE-16 ROBUST-04): The gateway does not compare the client secret "
+        "at a refresh.",
         token_request_checks=(says_what_for, *code_exchange.TOKEN_REQUEST_CHECKS),
         agent_checks=instead(
             code_exchange.AGENT_CHECKS, code_exchange.agent_secret_is_right, secret_is_right_for_a_code

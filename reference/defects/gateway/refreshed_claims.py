@@ -1,4 +1,4 @@
-"""Gateways whose refresh builds a token anew from what they know of the agent, and not of the grant."""
+"""Gateways that take claims at a refresh from the agent's newest grant instead of the refreshed one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Claims = Callable[[TokenFacts], JsonObject]
 
 
 def of_the_newest_grant(change: Callable[[JsonObject, TokenFacts], JsonObject]) -> Claims:
-    """A refresh takes this from what its agent was granted last."""
+    """At a refresh, applies `change` with the facts of the agent's last code exchange."""
     newest: dict[str, TokenFacts] = {}
 
     def claims(facts: TokenFacts) -> JsonObject:
@@ -37,18 +37,18 @@ def user_of(claims: JsonObject, granted: TokenFacts) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "refresh-for-the-newest-user (CODE-16): `sub` after a refresh is that of the user who authorized the "
-        "agent last.",
+        "refresh-for-the-newest-user (CODE-16): After a refresh, `sub` is that of the user who authorized "
+        "the agent last.",
         access_token_claims=of_the_newest_grant(user_of),
     ),
     defect(
-        "refresh-for-the-newest-resource (CLAIM-02 CODE-16): `aud` after a refresh holds the Resource "
+        "refresh-for-the-newest-resource (CLAIM-02 CODE-16): After a refresh, `aud` is the Resource "
         "indicator for which the agent was authorized last.",
         access_token_claims=of_the_newest_grant(audience_of),
     ),
     defect(
-        "refresh-for-the-newest-project (CLAIM-08 CODE-16): `ext.project_id` after a refresh is the Project "
-        "for which the agent was authorized last.",
+        "refresh-for-the-newest-project (CLAIM-08 CODE-16): After a refresh, `ext.project_id` is the "
+        "Project for which the agent was authorized last.",
         access_token_claims=of_the_newest_grant(project_of),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that have nothing for whoever comes second, again or later, and for nobody else."""
+"""Gateways that refuse only a second, repeated or later request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUMBERS = count(1001)
 
 
 def found_for_the_first_resource(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """`resources[0]`, compared with what the path names."""
+    """Compares the Resource in the path only with `resources[0]` of its Project."""
     if not asked.path.endswith("/.well-known/openid-configuration"):
         return answered
     found = gateway.store.resources.get(asked.path.split("/")[-3])
@@ -41,7 +41,7 @@ def found_for_the_first_resource(asked: Asked, answered: Answered, gateway: Gate
 
 
 def found_in_the_first_project(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """Who came first is who there is."""
+    """Knows only the Resources of the first Project."""
     if not asked.path.endswith("/.well-known/openid-configuration"):
         return answered
     found = gateway.store.resources.get(asked.path.split("/")[-3])
@@ -50,7 +50,7 @@ def found_in_the_first_project(asked: Asked, answered: Answered, gateway: Gatewa
 
 
 def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A job clears the table of agents by the time of registration."""
+    """A cleanup job deletes agents ninety days after their registration."""
     if not asked.path.endswith("/oauth2/auth"):
         return answered
     agent = gateway.store.agents.get("".join(parse_qs(asked.query).get("client_id", [])))
@@ -62,7 +62,7 @@ def agents_of_old_forgotten(asked: Asked, answered: Answered, gateway: Gateway) 
 
 
 def unused_agents_forgotten(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A job clears away what nobody has used within a day."""
+    """A cleanup job deletes agents that nobody has used within a day."""
     if not asked.path.endswith("/oauth2/auth"):
         return answered
     agent = gateway.store.agents.get("".join(parse_qs(asked.query).get("client_id", [])))
@@ -75,7 +75,7 @@ def unused_agents_forgotten(asked: Asked, answered: Answered, gateway: Gateway) 
 
 
 def service_client(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """Whoever registers for client_credentials is a service of the Project that met an agent last."""
+    """Makes an agent with client_credentials a Proxy client of the Project whose agent signed in last."""
     agent = store.agents.get(credentials.client_id)
     if agent is None or "client_credentials" not in agent.grant_types:
         return proxy_client_named(store, credentials)
@@ -85,14 +85,14 @@ def service_client(store: Store, credentials: ProxyCredentials) -> ProxyClient |
 
 
 def no_code_for_who_asked(facts: AuthorizationFacts) -> Refusal | None:
-    """A service has no users."""
+    """Refuses authorization requests of agents with client_credentials."""
     if facts.agent is None or "client_credentials" not in facts.agent.grant_types:
         return None
     return Refusal(status=400, error="unauthorized_client", description="This client has no users.")
 
 
 def audience_of_the_agent() -> Callable[[TokenFacts], JsonObject]:
-    """An agent's audience is written down with its first token."""
+    """Stores the audience of an agent's first token and uses it for all later ones."""
     first: dict[str, Any] = {}
 
     def claims(facts: TokenFacts) -> JsonObject:
@@ -103,7 +103,7 @@ def audience_of_the_agent() -> Callable[[TokenFacts], JsonObject]:
 
 
 class ForgetsInTenMinutes(Vault):
-    """Merchant tokens are kept in a cache that has a lifetime of its own."""
+    """Keeps merchant tokens in a cache with its own lifetime."""
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
         entry = self._store.vault.get(key)
@@ -113,7 +113,7 @@ class ForgetsInTenMinutes(Vault):
 
 
 class Attentive(Vault):
-    """Knows, as a sign-in provisions, what the entry was like before."""
+    """A base class that knows at provisioning whether the old entry needs reauthentication."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -125,7 +125,7 @@ class Attentive(Vault):
 
 
 class MendsForOneRedemption(Attentive):
-    """The state that says "sign in again" is passed over once after a sign-in, and stays."""
+    """After a new sign-in, one redemption succeeds; then the entry needs reauthentication again."""
 
     async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         if self._is_lost(grant, resource):
@@ -141,7 +141,7 @@ class MendsForOneRedemption(Attentive):
 
 
 class BreaksOnTheLost(Attentive):
-    """A sign-in raises where the state of the entry is one that it does not expect."""
+    """A sign-in raises an exception if the old entry needs reauthentication."""
 
     async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         if self._is_lost(grant, resource):
@@ -150,7 +150,7 @@ class BreaksOnTheLost(Attentive):
 
 
 class InsertsUsers(Attentive):
-    """A user is written down at the first sign-in; of two first sign-ins at once, one breaks."""
+    """Inserts a user at the first sign-in; of two concurrent first sign-ins, one raises an exception."""
 
     async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         key = self._policies.vault_key(grant, resource)
@@ -167,7 +167,7 @@ class InsertsUsers(Attentive):
 
 
 class KeepsTheLock(Attentive):
-    """The lock of a merchant token is given back by whoever took it, unless somebody else came for it."""
+    """Does not release the lock of a merchant token once a second redemption has waited for it."""
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         together = self._policies.flight_key(key)
@@ -180,65 +180,65 @@ class KeepsTheLock(Attentive):
 
 DEFECTS = (
     defect(
-        "discovery-of-first-resources-alone (DISC-01): Of a Project's Resources the first one alone has a "
+        "discovery-of-first-resources-alone (DISC-01): Only the first Resource of each Project has a "
         "discovery document.",
         around=meddling(found_for_the_first_resource),
     ),
     defect(
-        "discovery-of-the-first-project-alone (DISC-01): Resources of the first Project alone have a "
+        "discovery-of-the-first-project-alone (DISC-01): Only Resources of the first Project have a "
         "discovery document.",
         around=meddling(found_in_the_first_project),
     ),
     defect(
-        "client-id-is-a-number (REG-02): The client ID in the answer to a registration is a number.",
+        "client-id-is-a-number (REG-02): The client_id in the registration answer is a number.",
         registration_answer=answering(lambda _: {"client_id": next(NUMBERS)}),
     ),
     defect(
-        "agents-forgotten-after-ninety-days (REG-14): An agent that registered ninety days ago cannot "
-        "authorize.",
+        "agents-forgotten-after-ninety-days (REG-14): The gateway refuses authorization requests of an "
+        "agent ninety days after its registration.",
         around=meddling(agents_of_old_forgotten),
     ),
     defect(
-        "unused-agents-forgotten-after-a-day (REG-14): An agent that has not authorized within a day of its "
-        "registration is unknown.",
+        "unused-agents-forgotten-after-a-day (REG-14): The gateway deletes an agent that has not been used "
+        "within a day of its registration.",
         around=meddling(unused_agents_forgotten),
     ),
     defect(
-        "aud-of-the-agents-first-resource (CLAIM-02): Every token of an agent has the audience of its first "
-        "one.",
+        "aud-of-the-agents-first-resource (CLAIM-02): Every access token of an agent has the audience of "
+        "the agent's first token.",
         access_token_claims=audience_of_the_agent(),
     ),
     defect(
-        "agent-that-asked-is-a-service-client (PROXY-08): An agent that registers for client_credentials "
-        "gets Proxy tokens, and no codes.",
+        "agent-that-asked-is-a-service-client (PROXY-08): An agent that registers with the grant type "
+        "client_credentials gets Proxy tokens and no codes.",
         registration_checks=without(REGISTRATION_CHECKS, grants_are_supported),
         proxy_client_named=service_client,
         proxy_credentials=from_form_or_basic,
         page_checks=(*PAGE_CHECKS, no_code_for_who_asked),
     ),
     defect(
-        "first-sign-ins-collide (AUTHZ-01): Of two first sign-ins of a user at the same time, one ends in "
-        "an error.",
+        "first-sign-ins-collide (AUTHZ-01): If a new user signs in twice at the same time, one of the two "
+        "sign-ins fails.",
         vault_at_work=InsertsUsers,
     ),
     defect(
-        "sign-in-breaks-where-it-is-needed (VAULT-04 ROBUST-04): A user whose merchant token is lost cannot "
-        "sign in again.",
+        "sign-in-breaks-where-it-is-needed (VAULT-04 ROBUST-04): A user who has to authorize again after a "
+        "410 cannot sign in.",
         vault_at_work=BreaksOnTheLost,
     ),
     defect(
-        "merchant-token-forgotten-in-ten-minutes (VAULT-05 ROBUST-04): A merchant token is forgotten ten "
-        "minutes after it came, however long it lives.",
+        "merchant-token-forgotten-in-ten-minutes (VAULT-05 ROBUST-04): The gateway deletes a merchant token "
+        "ten minutes after it was issued, even if it is still valid.",
         vault_at_work=ForgetsInTenMinutes,
     ),
     defect(
-        "sign-in-mends-for-one-redemption (VAULT-05 ROBUST-04): After a 410 and a new sign-in the vault "
-        "answers once, and then with 410 again.",
+        "sign-in-mends-for-one-redemption (VAULT-05 ROBUST-04): After a 410 and a new sign-in, one "
+        "redemption succeeds, and the next ones get 410 again.",
         vault_at_work=MendsForOneRedemption,
     ),
     defect(
-        "lock-of-a-crowd-is-kept (VAULT-07): Where redemptions meet at an expiry, the merchant token is "
-        "locked for good.",
+        "lock-of-a-crowd-is-kept (VAULT-07): If redemptions meet during a refresh, the lock of the merchant "
+        "token is never released, and later refreshes hang.",
         vault_at_work=KeepsTheLock,
     ),
 )

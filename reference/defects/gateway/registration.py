@@ -65,7 +65,7 @@ def one_redirect_uri_alone(facts: RegistrationFacts) -> Refusal | None:
 
 
 def https_if(good: Callable[[str], bool]) -> tuple[RegistrationCheck, ...]:
-    """The honest checks, with another idea of which redirect URIs are HTTPS."""
+    """The correct checks, but with this test for HTTPS."""
 
     def check(facts: RegistrationFacts) -> Refusal | None:
         return None if all(good(uri) for uri in facts.value("redirect_uris")) else UNSAFE
@@ -79,7 +79,7 @@ def first_five_are_https(facts: RegistrationFacts) -> Refusal | None:
 
 
 def named_by_the_registration(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Whoever says which client it is has said so."""
+    """Uses the client_id of the registration, if it has one."""
     new, named = new_agent(facts, ids, now), facts.value("client_id")
     return replace(new, agent=replace(new.agent, id=named)) if isinstance(named, str) and named else new
 
@@ -93,7 +93,7 @@ def https_or_loopback(uri: str) -> bool:
 
 
 def with_secret(secret_of: Callable[[RegistrationFacts, Ids], str]) -> Callable[..., NewAgent]:
-    """New agents get their secret from elsewhere."""
+    """New agents get their secret from `secret_of`."""
 
     def wrong(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
         secret, new = secret_of(facts, ids), new_agent(facts, ids, now)
@@ -103,7 +103,7 @@ def with_secret(secret_of: Callable[[RegistrationFacts, Ids], str]) -> Callable[
 
 
 def client_by_name(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """The same metadata, the same client: somebody meant to spare the database."""
+    """Derives the client from its name and redirect URIs."""
     said = f"{facts.value('client_name')} {facts.value('redirect_uris')}"
     secret = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
     agent = new_agent(facts, ids, now).agent
@@ -154,11 +154,12 @@ def unless_missing(check: RegistrationCheck) -> RegistrationCheck:
 
 DEFECTS = (
     defect(
-        "registration-answers-200 (REG-01): A registration is answered with 200.", registration_status=200
+        "registration-answers-200 (REG-01): The gateway answers 200 to a registration.",
+        registration_status=200,
     ),
     defect(
-        "registration-takes-one-redirect-uri (REG-01 REG-05 REG-06 CODE-05): A registration with several "
-        "redirect URIs is refused.",
+        "registration-takes-one-redirect-uri (REG-01 REG-05 REG-06 CODE-05): The gateway refuses a "
+        "registration with several redirect URIs.",
         registration_checks=(*REGISTRATION_CHECKS, one_redirect_uri_alone),
     ),
     defect(
@@ -166,17 +167,17 @@ DEFECTS = (
         registration_answer=not_answering("verification_method"),
     ),
     defect(
-        "redirect-uris-as-one-string (REG-02 REG-05): The registration answer has its redirect URIs in one "
+        "redirect-uris-as-one-string (REG-02 REG-05): The registration answer has the redirect URIs in one "
         "string.",
         registration_answer=answering(lambda new: {"redirect_uris": " ".join(new.agent.redirect_uris)}),
     ),
     defect(
-        "secret-expiry-left-out (REG-02 REG-03): The registration answer does not say when the secret "
-        "expires.",
+        "secret-expiry-left-out (REG-02 REG-03): The registration answer has no client_secret_expires_at.",
         registration_answer=not_answering("client_secret_expires_at"),
     ),
     defect(
-        "secret-expires-in-a-month (REG-03): The registration answer says that the secret expires.",
+        "secret-expires-in-a-month (REG-03): The registration answer says that the secret expires after 30 "
+        "days.",
         registration_answer=answering(
             lambda new: {"client_secret_expires_at": int(new.agent.registered_at) + 30 * DAY_S}
         ),
@@ -190,88 +191,92 @@ DEFECTS = (
         registration_answer=answering(lambda _: {"client_secret_expires_at": False}),
     ),
     defect(
-        "registration-wants-a-token (REG-04 REG-01): Registration asks for an initial access token.",
+        "registration-wants-a-token (REG-04 REG-01): Registration requires an initial access token.",
         registration_checks=(demands_a_token, *REGISTRATION_CHECKS),
     ),
     defect(
-        "registration-wants-a-person (REG-04 REG-01): Registration is forbidden to whoever has not signed "
-        "in.",
+        "registration-wants-a-person (REG-04 REG-01): Registration answers 403 unless the request has a "
+        "software statement or an Authorization header.",
         registration_checks=(demands_software_statement, *REGISTRATION_CHECKS),
     ),
     defect(
-        "second-redirect-uri-left-out (REG-05): Of several redirect URIs the second does not come back.",
+        "second-redirect-uri-left-out (REG-05): The registration answer leaves out the second redirect URI.",
         registration_answer=answering(
             lambda new: {"redirect_uris": [*new.agent.redirect_uris[:1], *new.agent.redirect_uris[2:]]}
         ),
     ),
     defect(
-        "redirect-uris-in-normal-form (REG-05): Redirect URIs come back in lower case.",
+        "redirect-uris-in-normal-form (REG-05): The registration answer has the redirect URIs in lower case.",
         registration_answer=answering(
             lambda new: {"redirect_uris": [uri.lower() for uri in new.agent.redirect_uris]}
         ),
     ),
     defect(
-        "redirect-uris-without-their-query (REG-05): Redirect URIs come back without their query.",
+        "redirect-uris-without-their-query (REG-05): The registration answer has the redirect URIs without "
+        "their query.",
         registration_answer=answering(
             lambda new: {"redirect_uris": [uri.partition("?")[0] for uri in new.agent.redirect_uris]}
         ),
     ),
     defect(
-        "loopback-redirects-over-http (REG-06): Plain http is accepted on loopback.",
+        "loopback-redirects-over-http (REG-06): The gateway accepts plain http redirect URIs on loopback "
+        "hosts.",
         registration_checks=https_if(https_or_loopback),
     ),
     defect(
-        "only-the-first-redirect-uri-is-looked-at (REG-06): Redirect URIs after the first are not checked.",
+        "only-the-first-redirect-uri-is-looked-at (REG-06): The gateway checks only the first redirect URI "
+        "for HTTPS.",
         registration_checks=instead(
             REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_is_https
         ),
     ),
     defect(
-        "only-five-redirect-uris-are-looked-at (REG-06): Redirect URIs after the fifth are not checked.",
+        "only-five-redirect-uris-are-looked-at (REG-06): The gateway checks only the first five redirect "
+        "URIs for HTTPS.",
         registration_checks=instead(
             REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_five_are_https
         ),
     ),
     defect(
-        "anything-that-begins-with-https (REG-06): A redirect URI counts as HTTPS when it begins with these "
-        "letters.",
+        "anything-that-begins-with-https (REG-06): The gateway accepts every redirect URI that begins with "
+        "the letters https.",
         registration_checks=https_if(lambda uri: uri.startswith("https")),
     ),
     defect(
-        "anything-that-names-https (REG-06): A redirect URI counts as HTTPS when https:// stands anywhere "
-        "in it.",
+        "anything-that-names-https (REG-06): The gateway accepts every redirect URI that contains https:// "
+        "anywhere.",
         registration_checks=https_if(lambda uri: "https://" in uri),
     ),
     defect(
-        "custom-schemes-for-native-apps (REG-06): Only plain http is turned away; every other scheme is "
-        "taken for a native app's.",
+        "custom-schemes-for-native-apps (REG-06): The gateway refuses only plain http redirect URIs and "
+        "accepts every other scheme, as for native apps.",
         registration_checks=https_if(lambda uri: not uri.lower().startswith("http:")),
     ),
     defect(
-        "basic-agents-by-form (REG-08): An agent may register with client_secret_basic, and gets its tokens "
-        "with the form.",
+        "basic-agents-by-form (REG-08): An agent can register with client_secret_basic, and gets tokens "
+        "with its secret in the form.",
         registration_checks=without(REGISTRATION_CHECKS, registration.auth_method_is_supported),
     ),
     defect(
-        "basic-agents-by-basic (REG-08 CODE-09): An agent may register with client_secret_basic, and gets "
-        "its tokens with Basic.",
+        "basic-agents-by-basic (REG-08 CODE-09): An agent can register with client_secret_basic, and gets "
+        "tokens with HTTP Basic.",
         registration_checks=without(REGISTRATION_CHECKS, registration.auth_method_is_supported),
         agent_credentials=agent_by_basic_or_form,
     ),
     defect(
-        "basic-agents-by-encoded-basic (CODE-09): An agent gets its tokens with Basic, whose parts are "
-        "decoded; its secret has a plus sign in it.",
+        "basic-agents-by-encoded-basic (CODE-09): The token endpoint accepts HTTP Basic with form-encoded "
+        "parts from agents; each client secret has a plus sign, so the encoding matters.",
         new_agent=plus_in_the_secret,
         agent_credentials=agent_by_basic_or_form,
     ),
     defect(
-        "client-named-by-its-registration (REG-09): A registration that says client_id is for that client, "
-        "whoever had it before.",
+        "client-named-by-its-registration (REG-09): A registration can choose its client_id, even that of "
+        "an existing agent.",
         new_agent=named_by_the_registration,
     ),
     defect(
-        "same-metadata-same-client (REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08 ROBUST-04): Registering "
-        "the same metadata again gives the same client.",
+        "same-metadata-same-client (REG-09 REG-10 REG-12 AUTHZ-07 CODE-07 CODE-08 ROBUST-04): A second "
+        "registration with the same name and redirect URIs returns the same client.",
         new_agent=client_by_name,
     ),
     defect(
@@ -284,15 +289,15 @@ DEFECTS = (
         token_answer=secret_in_the_tokens,
     ),
     defect(
-        "client-id-is-the-secret (REG-10 REG-12): The client ID and the client secret are the same.",
+        "client-id-is-the-secret (REG-10 REG-12): The client ID is the same as the client secret.",
         new_agent=id_is_the_secret,
     ),
     defect(
-        "fragments-in-redirect-uris (REG-12): A redirect URI may have a fragment.",
+        "fragments-in-redirect-uris (REG-12): The gateway accepts redirect URIs with a fragment.",
         registration_checks=without(REGISTRATION_CHECKS, registration.redirect_uris_have_no_fragment),
     ),
     defect(
-        "redirect-uris-optional (REG-12): A registration without redirect URIs is accepted.",
+        "redirect-uris-optional (REG-12): The gateway accepts a registration without redirect URIs.",
         registration_checks=tuple(
             check if check is registration.metadata_is_an_object else unless_missing(check)
             for check in without(REGISTRATION_CHECKS, registration.redirect_uris_are_given)
@@ -304,17 +309,15 @@ DEFECTS = (
         new_agent=with_secret(lambda _facts, ids: ids.secret()[:8]),
     ),
     defect(
-        "counted-secrets (REG-12): Client secrets are a long constant and a counter.",
+        "counted-secrets (REG-12): Client secrets are a constant prefix and a counter.",
         new_agent=with_secret(lambda _facts, _ids: f"agent-secret-of-the-reference-gateway-{next(COUNTER)}"),
     ),
     defect(
-        "auth-method-answered-as-basic (REG-13): The registration answer names client_secret_basic, "
-        "whatever was registered.",
+        "auth-method-answered-as-basic (REG-13): The registration answer always says client_secret_basic.",
         registration_answer=answering(lambda _: {"token_endpoint_auth_method": "client_secret_basic"}),
     ),
     defect(
-        "auth-method-left-out (REG-13 REG-02): The registration answer does not name the authentication "
-        "method.",
+        "auth-method-left-out (REG-13 REG-02): The registration answer has no token_endpoint_auth_method.",
         registration_answer=not_answering("token_endpoint_auth_method"),
     ),
     defect(
@@ -323,7 +326,7 @@ DEFECTS = (
         agent_checks=(*AGENT_CHECKS, younger_than(90)),
     ),
     defect(
-        "secrets-expire-after-364-days (REG-14): Client secrets stop working before a year is over.",
+        "secrets-expire-after-364-days (REG-14): Client secrets stop working after 364 days.",
         agent_checks=(*AGENT_CHECKS, younger_than(364)),
     ),
     defect(

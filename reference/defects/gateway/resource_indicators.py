@@ -1,4 +1,4 @@
-"""Gateways that are not exact about the Resource, or loose about the body that names it."""
+"""Gateways that compare the Resource indicator inexactly, or accept an invalid body for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.reference.outcomes import Refusal, json_in
 def matching(
     same: Callable[[str, str], bool], *, among: Callable[[RedemptionFacts, Resource], bool] | None = None
 ) -> Callable[[RedemptionFacts], Resource | None]:
-    """The Resource whose indicator is the same in this sense; the token's own, if nothing else is said."""
+    """Finds a Resource by this comparison, by default only the Resource of the access token."""
 
     def found(facts: RedemptionFacts) -> Resource | None:
         asked = facts.indicator
@@ -41,7 +41,7 @@ def alike(form: Callable[[str], str]) -> Callable[[RedemptionFacts], Resource | 
 
 
 def as_url(text: str) -> str:
-    """Scheme and host in lower case, without default port, fragment and dot segments."""
+    """Scheme and host in lower case, without default port and fragment."""
     try:
         parts = urlsplit(text)
         port = "" if parts.port in (None, 443) else f":{parts.port}"
@@ -61,7 +61,7 @@ def own_resource(facts: RedemptionFacts) -> Resource | None:
 
 
 def own_unless_named(facts: RedemptionFacts) -> Resource | None:
-    """No Resource is named, so the token's own is meant."""
+    """Without an indicator, the Resource of the access token."""
     return redemption.redeemed_resource(facts) if facts.indicator else own_resource(facts)
 
 
@@ -71,7 +71,7 @@ def by_id_too(facts: RedemptionFacts) -> Resource | None:
 
 
 def reading(read: Callable[[RawBody], Any]) -> Callable[[RawBody], Any]:
-    """The body is read in one more way where the right one finds no Resource."""
+    """Reads the body with `read` if the correct way finds no indicator."""
 
     def body(raw: RawBody) -> Any:
         value = redemption.redemption_body(raw)
@@ -117,77 +117,92 @@ def loosely(name: str, what: str, form: Callable[[str], str]) -> Defect[Policies
 
 
 DEFECTS = (
-    loosely("without-trailing-slash", "A trailing slash does not count.", lambda text: text.rstrip("/")),
-    loosely("in-any-case", "Indicators are compared without regard to case.", str.lower),
-    loosely("as-a-url", "Indicators are compared as URLs in normal form.", as_url),
-    loosely("decoded", "Indicators are percent-decoded before they are compared.", unquote),
-    loosely("trimmed", "White space around an indicator does not count.", str.strip),
     loosely(
-        "in-nfkc", "Indicators are compared in Unicode's NFKC form.", lambda text: normalize("NFKC", text)
+        "without-trailing-slash",
+        "A trailing slash of the indicator is ignored.",
+        lambda text: text.rstrip("/"),
     ),
-    loosely("in-nfc", "Indicators are compared in Unicode's NFC form.", lambda text: normalize("NFC", text)),
-    loosely("without-query", "A query does not count.", lambda text: text.partition("?")[0]),
-    loosely("without-fragment", "A fragment does not count.", lambda text: text.partition("#")[0]),
-    loosely("without-scheme", "The scheme does not count.", lambda text: text.partition("://")[2] or text),
-    loosely("without-user", "User information in an indicator does not count.", host_without_user),
-    loosely("up-to-a-null", "An indicator ends at a null character.", lambda text: text.partition("\0")[0]),
+    loosely("in-any-case", "Indicators are compared case-insensitively.", str.lower),
+    loosely("as-a-url", "Indicators are compared as normalized URLs.", as_url),
+    loosely("decoded", "Indicators are percent-decoded before they are compared.", unquote),
+    loosely("trimmed", "Whitespace around the indicator is ignored.", str.strip),
+    loosely("in-nfkc", "Indicators are compared in Unicode form NFKC.", lambda text: normalize("NFKC", text)),
+    loosely("in-nfc", "Indicators are compared in Unicode form NFC.", lambda text: normalize("NFC", text)),
+    loosely("without-query", "The indicator's query is ignored.", lambda text: text.partition("?")[0]),
+    loosely("without-fragment", "The indicator's fragment is ignored.", lambda text: text.partition("#")[0]),
+    loosely(
+        "without-scheme", "The indicator's scheme is ignored.", lambda text: text.partition("://")[2] or text
+    ),
+    loosely("without-user", "User information in the indicator is ignored.", host_without_user),
+    loosely(
+        "up-to-a-null", "The indicator is cut at a null character.", lambda text: text.partition("\0")[0]
+    ),
     loosely(
         "with-escapes-in-capitals",
-        "Percent-encoded octets of an indicator are compared without regard to case.",
+        "Percent-escapes in the indicator are compared case-insensitively.",
         lambda text: re.sub("%[0-9a-fA-F]{2}", lambda found: found[0].upper(), text),
     ),
-    loosely("cut-at-255", "Indicators are compared in their first 255 characters.", lambda text: text[:255]),
+    loosely("cut-at-255", "Only the indicator's first 255 characters are compared.", lambda text: text[:255]),
     defect(
-        "indicator-by-its-beginning (REDEEM-09): A path below the indicator does as well.",
+        "indicator-by-its-beginning (REDEEM-09): The gateway accepts every text that begins with the "
+        "Resource indicator.",
         redeemed_resource=matching(lambda indicator, asked: asked.startswith(indicator)),
     ),
     defect(
-        "indicator-by-a-part (REDEEM-09): A part of the indicator does as well.",
+        "indicator-by-a-part (REDEEM-09): The gateway accepts any part of the Resource indicator.",
         redeemed_resource=matching(lambda indicator, asked: bool(asked) and asked in indicator),
     ),
     defect(
-        "indicator-not-looked-at (REDEEM-09 REDEEM-12 ROBUST-04): The token says which Resource is meant; "
-        "the body is not looked at.",
+        "indicator-not-looked-at (REDEEM-09 REDEEM-12 ROBUST-04): The gateway ignores the body and redeems "
+        "the Resource of the access token.",
         redeemed_resource=own_resource,
     ),
-    defect("resource-by-its-id (REDEEM-09): The Resource ID does as well.", redeemed_resource=by_id_too),
     defect(
-        "unknown-resource-is-400 (REDEEM-09): A Resource that does not exist is answered with 400.",
+        "resource-by-its-id (REDEEM-09): The gateway also accepts the Resource ID instead of the Resource "
+        "indicator.",
+        redeemed_resource=by_id_too,
+    ),
+    defect(
+        "unknown-resource-is-400 (REDEEM-09): The gateway answers 400 to an unknown Resource indicator.",
         resource_not_found=not_found(400),
     ),
     defect(
-        "unknown-resource-is-403 (REDEEM-09): A Resource that does not exist is answered with 403.",
+        "unknown-resource-is-403 (REDEEM-09): The gateway answers 403 to an unknown Resource indicator.",
         resource_not_found=not_found(403),
     ),
     defect(
-        "empty-resource-is-the-tokens-own (REDEEM-09): An empty resource means that of the token.",
+        "empty-resource-is-the-tokens-own (REDEEM-09): An empty resource redeems the Resource of the access "
+        "token.",
         redeemed_resource=own_unless_named,
         redemption_checks=REDEMPTION_CHECKS,
     ),
     defect(
-        "no-resource-is-the-tokens-own (REDEEM-14 REDEEM-09): Without a resource that of the token is meant.",
+        "no-resource-is-the-tokens-own (REDEEM-14 REDEEM-09): A body without resource redeems the Resource "
+        "of the access token.",
         redemption_checks=BODY_UNREAD,
         redemption_rechecks=BODY_UNREAD,
         redeemed_resource=own_unless_named,
     ),
     defect(
-        "first-resource-of-a-list (REDEEM-14): Of a list of Resources the first counts.",
+        "first-resource-of-a-list (REDEEM-14): If resource is a list, the gateway uses its first element.",
         redemption_body=reading(first_of_a_list),
     ),
     defect(
-        "redemption-by-form (REDEEM-14): A form names the Resource as well.",
+        "redemption-by-form (REDEEM-14): The gateway also reads the Resource indicator from a form.",
         redemption_body=reading(from_a_form),
     ),
     defect(
-        "redemption-by-query (REDEEM-14): The query names the Resource as well.",
+        "redemption-by-query (REDEEM-14): The gateway also reads the Resource indicator from the query.",
         redemption_body=reading(from_the_query),
     ),
     defect(
-        "bare-string-as-resource (REDEEM-14): A body that is a string names the Resource as well.",
+        "bare-string-as-resource (REDEEM-14): The gateway also accepts a body that is only the Resource "
+        "indicator as a JSON string.",
         redemption_body=reading(whole_body),
     ),
     defect(
-        "broken-json-is-mended (REDEEM-14): A body with a brace too few or too many is mended.",
+        "broken-json-is-mended (REDEEM-14): The gateway repairs a JSON body that has no closing brace or "
+        "too many.",
         redemption_body=reading(up_to_the_brace),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that read a code in more than one spelling, and remember in one of them that it was used."""
+"""Gateways that accept several spellings of a code, but mark only the spelling that was sent as used."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.gateway.records import Code
 
 
 def used_as_it_was_sent(read: Callable[[str], str]) -> dict[str, Any]:
-    """A code says all that is to be known of it, and a list of those that came in keeps them as they came."""
+    """Looks a code up as `read` returns it, but remembers used codes as they were sent."""
     sent = ""
     used: set[str] = set()
 
@@ -47,13 +47,13 @@ def by_its_octets(code: str) -> str:
 
 DEFECTS = (
     defect(
-        "used-codes-known-by-their-text (CODE-02): A code is decoded before it is read, and that it was "
-        "used is remembered of its text.",
+        "used-codes-known-by-their-text (CODE-02): The gateway decodes a code from base64url before the "
+        "lookup, but remembers used codes as they were sent.",
         **used_as_it_was_sent(by_its_octets),
     ),
     defect(
-        "used-codes-known-by-their-case (CODE-02): The case of a code means nothing, and that it was used "
-        "is remembered of its text.",
+        "used-codes-known-by-their-case (CODE-02): The gateway looks up codes case-insensitively, but "
+        "remembers used codes as they were sent.",
         new_code=lambda ids: ids.secret().lower(),
         **used_as_it_was_sent(str.lower),
     ),

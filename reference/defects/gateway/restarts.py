@@ -19,7 +19,7 @@ Left = Callable[[Store, Ids], Store]
 
 
 def _with(**tables: Callable[[Store], Any]) -> Left:
-    """The tables of before, with these as they are after a restart."""
+    """Keeps all tables across a restart, except these."""
 
     def left(store: Store, _ids: Ids) -> Store:
         return replace(store, **{name: made(store) for name, made in tables.items()})
@@ -28,12 +28,12 @@ def _with(**tables: Callable[[Store], Any]) -> Left:
 
 
 def keys_of_this_process(store: Store, ids: Ids) -> Store:
-    """The signing key is made when the process starts, and stands in no table."""
+    """Creates the signing key when the process starts and does not store it."""
     return replace(store, core_keys=KeyRing(current=new_key(ids)))
 
 
 def unspent(store: Store) -> Expiring[Code]:
-    """That a code was used stands in a set of the process."""
+    """Used codes are kept only in memory, so all codes are unused after a restart."""
     for key in store.codes:
         code = store.codes.get(key)
         if code is not None:
@@ -43,7 +43,7 @@ def unspent(store: Store) -> Expiring[Code]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refreshed(VaultEntry):
-    """An entry with the refresh token that the sign-in gave."""
+    """An entry that also has the refresh token of the sign-in."""
 
     first: str | None = field(repr=False)
 
@@ -65,24 +65,27 @@ def _no_proxy_tokens(_store: Store) -> Expiring[ProxyToken]:
 
 DEFECTS = (
     defect(
-        "core-key-made-at-each-start (REDEEM-01 KEYS-04): The core signing key is made at each start.",
+        "core-key-made-at-each-start (REDEEM-01 KEYS-04): The gateway creates a new core signing key at "
+        "each start.",
         left_after_a_restart=keys_of_this_process,
     ),
     defect(
-        "retired-core-keys-in-memory (KEYS-04): Only the current core key is stored.",
+        "retired-core-keys-in-memory (KEYS-04): The gateway stores only the current core key, so retired "
+        "keys are lost at a restart.",
         left_after_a_restart=_with(core_keys=lambda store: replace(store.core_keys, retired=())),
     ),
     defect(
-        "projects-in-memory (ROBUST-02): Projects and Resources are forgotten at a restart.",
+        "projects-in-memory (ROBUST-02): The gateway loses Projects and Resources at a restart.",
         left_after_a_restart=_with(projects=lambda _: {}, resources=lambda _: {}),
     ),
     defect(
-        "used-codes-forgotten-at-a-restart (CODE-02): Which codes were used is not stored.",
+        "used-codes-forgotten-at-a-restart (CODE-02): The gateway does not store which codes were used, so "
+        "they work again after a restart.",
         left_after_a_restart=_with(codes=unspent),
     ),
     defect(
-        "revocations-forgotten-at-a-restart (PROXY-04 REDEEM-06): Revoked Proxy clients are good again after "
-        "a restart.",
+        "revocations-forgotten-at-a-restart (PROXY-04 REDEEM-06): Revoked Proxy clients are valid again "
+        "after a restart.",
         left_after_a_restart=_with(
             proxy_clients=lambda store: {
                 client_id: replace(client, revoked=False) for client_id, client in store.proxy_clients.items()
@@ -90,11 +93,11 @@ DEFECTS = (
         ),
     ),
     defect(
-        "proxy-tokens-in-memory (PROXY-06): Proxy tokens are forgotten at a restart.",
+        "proxy-tokens-in-memory (PROXY-06): The gateway loses Proxy tokens at a restart.",
         left_after_a_restart=_with(proxy_tokens=_no_proxy_tokens),
     ),
     defect(
-        "agents-in-memory (ROBUST-04): Registered agents are forgotten at a restart.",
+        "agents-in-memory (ROBUST-04): The gateway loses registered agents at a restart.",
         left_after_a_restart=_with(agents=lambda _: {}),
     ),
     defect(
@@ -102,11 +105,11 @@ DEFECTS = (
         left_after_a_restart=_with(subjects=lambda _: {}),
     ),
     defect(
-        "vault-in-memory (REDEEM-01): Merchant tokens are forgotten at a restart.",
+        "vault-in-memory (REDEEM-01): The gateway loses merchant tokens at a restart.",
         left_after_a_restart=_with(vault=lambda _: {}),
     ),
     defect(
-        "merchant-refresh-tokens-in-memory (VAULT-01): The refresh tokens of merchants are forgotten at a "
+        "merchant-refresh-tokens-in-memory (VAULT-01): The gateway loses merchant refresh tokens at a "
         "restart.",
         left_after_a_restart=_with(
             vault=lambda store: {
@@ -115,14 +118,16 @@ DEFECTS = (
         ),
     ),
     defect(
-        "merchant-refresh-tokens-of-the-sign-in (VAULT-01): Refreshed refresh tokens are not stored.",
+        "merchant-refresh-tokens-of-the-sign-in (VAULT-01): The gateway does not store refresh tokens from "
+        "a refresh; after a restart it has that of the sign-in.",
         refreshed_entry=refreshed_in_memory,
         left_after_a_restart=_with(
             vault=lambda store: {k: of_the_sign_in(v) for k, v in store.vault.items()}
         ),
     ),
     defect(
-        "agent-policies-in-memory (AUTHZ-07): Projects hold no new agents after a restart.",
+        "agent-policies-in-memory (AUTHZ-07): After a restart, all Projects approve new agents, whatever "
+        "their agent policy was.",
         left_after_a_restart=_with(
             projects=lambda store: {
                 project_id: replace(project, agent_policy="approve")

@@ -1,4 +1,4 @@
-"""Gateways that revoke a Proxy client in part, for a while, or with others."""
+"""Gateways that revoke a Proxy client partly, only for some time, or together with others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def clients_of(store: Store, client: ProxyClient) -> list[ProxyClient]:
 
 
 def revoked_with_an_older_one(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """`clients.splice(place)`: the one that is revoked, and all behind it."""
+    """`clients.splice(index)`: removes the revoked client and all after it."""
     named = proxy.proxy_client_named(store, credentials)
     if named is None:
         return None
@@ -32,7 +32,7 @@ def revoked_with_an_older_one(store: Store, credentials: ProxyCredentials) -> Pr
 
 
 def first_stays(store: Store, credentials: ProxyCredentials) -> ProxyClient | None:
-    """The first client stands in the row of the Project, and revocations in another table."""
+    """The first client is stored with the Project, where revocations are not looked up."""
     named = proxy.proxy_client_named(store, credentials)
     first = named is not None and clients_of(store, named)[0] is named
     return replace(named, revoked=False) if named is not None and first else named
@@ -57,7 +57,7 @@ def tokens_of_the_first_stay() -> dict[str, object]:
 
 
 def forgotten_after(seconds: float) -> Callable[[RedemptionFacts], Refusal | None]:
-    """A revocation stands in a cache, and its entry expires."""
+    """A revocation is kept in a cache whose entry expires."""
     noted: dict[str, float] = {}
 
     def stands(facts: RedemptionFacts) -> Refusal | None:
@@ -72,7 +72,7 @@ def forgotten_after(seconds: float) -> Callable[[RedemptionFacts], Refusal | Non
 
 
 def back_after(seconds: float) -> dict[str, object]:
-    """The same for the client itself; what time it is, the last token that was made tells."""
+    """The same for Proxy token requests; the current time is that of the last issued Proxy token."""
     noted: dict[str, float] = {}
     latest = 0.0
 
@@ -98,28 +98,28 @@ def for_a_while(seconds: float) -> dict[str, object]:
 
 DEFECTS = (
     defect(
-        "revocation-of-the-newer-ones (PROXY-05 ROBUST-04): Revoking a Proxy client revokes all that its "
-        "Project made since.",
+        "revocation-of-the-newer-ones (PROXY-05 ROBUST-04): The revocation of a Proxy client also revokes "
+        "all newer ones of its Project.",
         proxy_client_named=revoked_with_an_older_one,
     ),
     defect(
-        "first-proxy-client-stays (PROXY-04 ROBUST-04): The Proxy client that a Project began with gets "
-        "tokens after its revocation.",
+        "first-proxy-client-stays (PROXY-04 ROBUST-04): The first Proxy client of a Project still gets "
+        "Proxy tokens after its revocation.",
         proxy_client_named=first_stays,
     ),
     defect(
-        "tokens-of-the-first-proxy-client-stay (REDEEM-06 ROBUST-04): Tokens of the Proxy client that a "
-        "Project began with redeem after its revocation.",
+        "tokens-of-the-first-proxy-client-stay (REDEEM-06 ROBUST-04): Proxy tokens of the first Proxy "
+        "client of a Project still redeem after its revocation.",
         **tokens_of_the_first_stay(),
     ),
     defect(
         "revocation-forgotten-in-a-quarter-of-an-hour (REDEEM-06 ROBUST-04): Proxy tokens of a revoked "
-        "client redeem again once a quarter of an hour has gone by.",
+        "Proxy client redeem again 15 minutes after their first refusal.",
         **for_a_while(A_QUARTER_OF_AN_HOUR_S),
     ),
     defect(
-        "revocation-forgotten-in-a-day (PROXY-04 ROBUST-04): A revoked Proxy client gets tokens again once "
-        "a day has gone by.",
+        "revocation-forgotten-in-a-day (PROXY-04 ROBUST-04): A revoked Proxy client gets Proxy tokens again "
+        "one day after its first refusal.",
         **back_after(A_DAY_S),
     ),
 )

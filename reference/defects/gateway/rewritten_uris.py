@@ -1,4 +1,4 @@
-"""Gateways that answer to a rewritten copy of the registered redirect URI, or compare one."""
+"""Gateways that redirect to a changed copy of the redirect URI, or compare with one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gateproof.reference.gateway.policy.code_exchange import (
 from gateproof.reference.gateway.records import AuthorizationRequest
 from gateproof.reference.outcomes import Refusal
 
-# The length of a column of a database.
+# The length of a database column.
 COLUMN = 255
 
 
 def query_as_a_mapping(uri: str) -> str:
-    """One value for each name, and none that is empty."""
+    """Keeps one value for each name and drops empty values."""
     parts = urlsplit(uri)
     return urlunsplit(parts._replace(query=urlencode(dict(parse_qsl(parts.query)))))
 
@@ -43,7 +43,7 @@ def cut(uri: str) -> str:
 
 
 def answered_at(copy: Callable[[str], str]) -> Callable[[AuthorizationRequest, str, str], str]:
-    """The redirect with a code, to a copy of the registered URI."""
+    """Redirects with a code to a changed copy of the redirect URI."""
 
     def redirect(request: AuthorizationRequest, code: str, issuer: str) -> str:
         return code_redirect(replace(request, redirect_uri=copy(request.redirect_uri)), code, issuer)
@@ -52,7 +52,7 @@ def answered_at(copy: Callable[[str], str]) -> Callable[[AuthorizationRequest, s
 
 
 def compared_with(copy: Callable[[str], str]) -> tuple[CodeCheck, ...]:
-    """An exchange whose redirect URI is compared with a copy of the one in the request."""
+    """Compares the exchange's redirect URI with a changed copy of that of the authorization request."""
 
     def check(facts: CodeFacts) -> Refusal | None:
         if facts.code is None:
@@ -65,30 +65,33 @@ def compared_with(copy: Callable[[str], str]) -> tuple[CodeCheck, ...]:
 
 DEFECTS = (
     defect(
-        "query-of-the-redirect-uri-as-a-mapping (AUTHZ-01): Of the redirect URI's own query, one value for "
-        "each name comes back, and no empty one.",
+        "query-of-the-redirect-uri-as-a-mapping (AUTHZ-01): The redirect keeps only one value for each name "
+        "in the redirect URI's own query, and no empty values.",
         code_redirect=answered_at(query_as_a_mapping),
     ),
     defect(
-        "query-of-the-redirect-uri-decoded (AUTHZ-01): The redirect URI's own query comes back decoded.",
+        "query-of-the-redirect-uri-decoded (AUTHZ-01): The gateway percent-decodes the redirect URI's own "
+        "query before it redirects.",
         code_redirect=answered_at(query_decoded),
     ),
     defect(
-        "path-of-the-redirect-uri-decoded (AUTHZ-01): The code goes to the decoded path of the redirect URI.",
+        "path-of-the-redirect-uri-decoded (AUTHZ-01): The gateway percent-decodes the path of the redirect "
+        "URI before it redirects.",
         code_redirect=answered_at(path_decoded),
     ),
     defect(
-        "redirect-uri-cut-short (AUTHZ-01): The code goes to the first 255 characters of the redirect URI.",
+        "redirect-uri-cut-short (AUTHZ-01): The gateway redirects to the first 255 characters of the "
+        "redirect URI.",
         code_redirect=answered_at(cut),
     ),
     defect(
-        "exchange-compares-a-cut-redirect-uri (CODE-01): An exchange is compared with the first 255 "
-        "characters of the redirect URI.",
+        "exchange-compares-a-cut-redirect-uri (CODE-01): The exchange compares its redirect URI with the "
+        "first 255 characters of that of the authorization request.",
         code_checks=compared_with(cut),
     ),
     defect(
-        "exchange-compares-a-decoded-redirect-uri (CODE-01): An exchange is compared with the decoded "
-        "redirect URI.",
+        "exchange-compares-a-decoded-redirect-uri (CODE-01): The exchange compares its redirect URI with "
+        "the percent-decoded one of the authorization request.",
         code_checks=compared_with(unquote),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that input can bring to their knees."""
+"""Gateways that fail on unusual input or many bad requests."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict, pr
 from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import Refusal
 
-# Longer than anybody waits for a recovery.
+# Longer than a check waits for a recovery.
 WEDGED_S = 25.0
-# What a crowd is: so many refusals of each kind within so long.
+# The number of refused requests of each kind, and the time window, that block the gateway.
 MOST_AT_ONCE, AT_ONCE_S = 15, 10.0
 KINDS = ("/api/register", "/api/credentials", "/oauth2/auth", "/.well-known/")
 
 
 def failing_on(name: str) -> Any:
-    """An exception of the handler's own becomes a 500, as it does where nobody catches it."""
+    """Answers 500 if this reader raises an exception, as a handler without a try block does."""
 
     def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
         try:
@@ -66,7 +66,7 @@ def _reads_paths_as_utf_8(asked: Asked) -> None:
 
 
 def _logs_every_parameter(asked: Asked) -> None:
-    """The log takes one line a request, and complains of what would end it."""
+    """The log has one line for each request, and fails on characters that would end the line."""
     for _, value in parse_qsl(asked.query, keep_blank_values=True):
         if any(letter < " " for letter in value):
             raise ValueError
@@ -79,13 +79,13 @@ def _splits_every_cookie(asked: Asked) -> None:
         assert value is not None  # noqa: S101
 
 
-def _weighs_every_media_type(asked: Asked) -> None:
+def _parses_weights_unguarded(asked: Asked) -> None:
     for piece in asked.headers.get("accept", "*/*").split(","):
         _, _, weight = piece.partition(";q=")
         float(weight or 1)
 
 
-def _limits_the_numbers(asked: Asked) -> None:
+def _limits_nesting(asked: Asked) -> None:
     if asked.path.endswith("/api/register") and asked.method == "POST":
         deepest = 0
         for octet in asked.body:
@@ -104,20 +104,20 @@ READERS = {
     "query": _reads_paths_as_utf_8,
     "parameters": _logs_every_parameter,
     "cookie": _splits_every_cookie,
-    "accept": _weighs_every_media_type,
-    "depth": _limits_the_numbers,
+    "accept": _parses_weights_unguarded,
+    "depth": _limits_nesting,
     "method": _has_few_methods,
 }
 
 
 def name_in_utf_8(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """The name goes to a database, which takes UTF-8 alone."""
+    """The name is stored in a database that accepts only UTF-8."""
     str(facts.value("client_name")).encode()
     return new_agent(facts, ids, now)
 
 
 def name_is_trimmed_first(facts: RegistrationFacts) -> Refusal | None:
-    """A name that is no text has nothing to trim."""
+    """Trims the name without a check that it is a string."""
     name = facts.value("client_name")
     assert name is None or name.strip() is not None  # noqa: S101
     return None
@@ -130,7 +130,7 @@ def page_in_utf_8(facts: ApprovePageFacts) -> str:
 
 
 def redirect_uris_are_parsed_first(facts: RegistrationFacts) -> Refusal | None:
-    """The parser's complaint about a URI that is none is nobody's to catch."""
+    """The exception of the parser about an invalid URI is not caught."""
     for uri in facts.value("redirect_uris") or ():
         assert urlsplit(uri).port != 0  # noqa: S101
     return None
@@ -142,7 +142,7 @@ def redirect_uri_is_parsed_first(facts: AuthorizationFacts) -> Refusal | None:
 
 
 def resource_is_looked_up_first(facts: RedemptionFacts) -> Refusal | None:
-    """A dictionary takes no list for a key."""
+    """A list cannot be a dictionary key."""
     known = {resource.indicator for resource in facts.resources}
     assert facts.indicator in known or True  # noqa: S101, SIM222
     return None
@@ -154,14 +154,14 @@ def code_is_ascii(facts: TokenRequestFacts) -> Refusal | None:
 
 
 def token_header_is_read_first(facts: RedemptionFacts) -> Refusal | None:
-    """The algorithm of a token is taken from its header before anybody looks whether there is one."""
+    """Reads the algorithm from the token's header without a check that the token is a JWT."""
     for value in facts.authorizations:
         jwt.get_unverified_header(value.partition(" ")[2])["alg"].lower()
     return None
 
 
 def wedged_by_a_crowd() -> Any:
-    """A request that is refused keeps its connection for a while; there are some for each kind of request."""
+    """A refused request keeps a database connection for a while; each kind of request has a few of them."""
     refused: dict[str, deque[float]] = {kind: deque(maxlen=MOST_AT_ONCE) for kind in KINDS}
     wedged_until = 0.0
 
@@ -180,7 +180,7 @@ def wedged_by_a_crowd() -> Any:
 
 
 def slots_lost_to_broken_connections() -> Any:
-    """A request whose client went away keeps its slot for good, or nearly so."""
+    """A request whose client disconnects keeps its slot for a long time."""
     lost: list[float] = []
 
     def around(app: ASGIApp, _: Gateway) -> ASGIApp:
@@ -221,7 +221,7 @@ def slots_lost_to_broken_connections() -> Any:
 
 
 def circuit_stays_open() -> Any:
-    """Nonsense from one merchant opens a circuit breaker for all of them, and it closes late."""
+    """A temporary failure of one merchant opens a circuit breaker for all merchants for a long time."""
     until = 0.0
 
     def verdict(answer: MerchantAnswer) -> Verdict:
@@ -236,22 +236,23 @@ def circuit_stays_open() -> Any:
 
 DEFECTS = (
     defect(
-        "name-that-is-no-text (ROBUST-01): A registration whose name is a number or a list ends as a 500.",
+        "name-that-is-no-text (ROBUST-01): The gateway answers 500 to a registration whose client_name is a "
+        "number or a list.",
         registration_checks=(name_is_trimmed_first, *REGISTRATION_CHECKS),
     ),
     defect(
-        "lone-surrogate-in-a-name (ROBUST-01): A registration whose name cannot be written as UTF-8 ends as "
-        "a 500.",
+        "lone-surrogate-in-a-name (ROBUST-01): The gateway answers 500 to a registration whose client_name "
+        "cannot be encoded in UTF-8.",
         new_agent=name_in_utf_8,
     ),
     defect(
-        "lone-surrogate-on-the-page (ROBUST-01): The page that asks the user ends as a 500 when the agent's "
-        "name cannot be written as UTF-8.",
+        "lone-surrogate-on-the-page (ROBUST-01): The approve page is a 500 if the agent's name cannot be "
+        "encoded in UTF-8.",
         approve_page=page_in_utf_8,
     ),
     defect(
-        "redirect-uris-parsed-unguarded (ROBUST-01): A registered redirect URI that no parser takes ends as "
-        "a 500.",
+        "redirect-uris-parsed-unguarded (ROBUST-01): The gateway answers 500 to a registration with a "
+        "redirect URI that cannot be parsed.",
         registration_checks=(
             *REGISTRATION_CHECKS[:2],
             redirect_uris_are_parsed_first,
@@ -259,70 +260,75 @@ DEFECTS = (
         ),
     ),
     defect(
-        "redirect-uri-parsed-unguarded (ROBUST-01 AUTHZ-06): An authorization with a redirect URI that no "
-        "parser takes ends as a 500.",
+        "redirect-uri-parsed-unguarded (ROBUST-01 AUTHZ-06): The gateway answers 500 to an authorization "
+        "request with a redirect URI that cannot be parsed.",
         page_checks=(redirect_uri_is_parsed_first, *PAGE_CHECKS),
     ),
     defect(
-        "resource-as-a-dictionary-key (ROBUST-01 REDEEM-14): A redemption of an array or object ends as a "
-        "500.",
+        "resource-as-a-dictionary-key (ROBUST-01 REDEEM-14): The gateway answers 500 to a redemption whose "
+        "resource is an array or object.",
         redemption_checks=(REDEMPTION_CHECKS[0], resource_is_looked_up_first, *REDEMPTION_CHECKS[1:]),
     ),
     defect(
-        "redemption-body-unguarded (ROBUST-01 REDEEM-14): A redemption whose body is not what it should be "
-        "ends as a 500.",
+        "redemption-body-unguarded (ROBUST-01 REDEEM-14): The gateway answers 500 to a redemption whose "
+        "body is not a JSON object with the string resource.",
         around=failing_on("redemption body"),
     ),
     defect(
-        "token-header-unguarded (ROBUST-01 REDEEM-03 REDEEM-11): A redemption with a token that is no JWT "
-        "ends as a 500.",
+        "token-header-unguarded (ROBUST-01 REDEEM-03 REDEEM-11): The gateway answers 500 to a redemption "
+        "with an access token that is not a JWT.",
         redemption_checks=(REDEMPTION_CHECKS[0], token_header_is_read_first, *REDEMPTION_CHECKS[1:]),
     ),
     defect(
-        "code-beyond-ascii (ROBUST-01): An exchange of a code with letters beyond ASCII ends as a 500.",
+        "code-beyond-ascii (ROBUST-01): The gateway answers 500 to an exchange of a code with characters "
+        "outside ASCII.",
         token_request_checks=(*TOKEN_REQUEST_CHECKS, code_is_ascii),
     ),
     defect(
-        "charset-unguarded (ROBUST-01): A media type that names no known charset ends as a 500.",
+        "charset-unguarded (ROBUST-01): The gateway answers 500 to a Content-Type with an unknown charset.",
         around=failing_on("charset"),
     ),
     defect(
-        "query-unguarded (ROBUST-01 AUTHZ-02 AUTHZ-06): A query that is no UTF-8 ends as a 500.",
+        "query-unguarded (ROBUST-01 AUTHZ-02 AUTHZ-06): The gateway answers 500 to a query that is not "
+        "UTF-8.",
         around=failing_on("query"),
     ),
     defect(
-        "control-characters-unguarded (ROBUST-01 AUTHZ-02 AUTHZ-06): A parameter with a control character "
-        "in it ends as a 500.",
+        "control-characters-unguarded (ROBUST-01 AUTHZ-02 AUTHZ-06): The gateway answers 500 to a query "
+        "parameter with a control character.",
         around=failing_on("parameters"),
     ),
     defect(
-        "cookie-unguarded (ROBUST-01): A cookie without an equals sign ends as a 500.",
+        "cookie-unguarded (ROBUST-01): The gateway answers 500 to a cookie without an equals sign.",
         around=failing_on("cookie"),
     ),
     defect(
-        "accept-unguarded (ROBUST-01): An Accept header with a weight that is no number ends as a 500.",
+        "accept-unguarded (ROBUST-01): The gateway answers 500 to an Accept header with a weight that is "
+        "not a number.",
         around=failing_on("accept"),
     ),
     defect(
-        "depth-unguarded (ROBUST-01): A registration nested a thousand deep ends as a 500.",
+        "depth-unguarded (ROBUST-01): The gateway answers 500 to a registration whose JSON is nested more "
+        "than 900 levels deep.",
         around=failing_on("depth"),
     ),
     defect(
-        "method-unguarded (ROBUST-01): A method that nobody has heard of ends as a 500.",
+        "method-unguarded (ROBUST-01): The gateway answers 500 to an unknown HTTP method.",
         around=failing_on("method"),
     ),
     defect(
-        "wedged-by-a-crowd (ROBUST-02): After a crowd of bad requests, nobody can register for a while.",
+        "wedged-by-a-crowd (ROBUST-02): After many refused requests in a few seconds, the gateway answers "
+        "503 to registrations for some time.",
         around=wedged_by_a_crowd(),
     ),
     defect(
-        "slots-lost-to-broken-connections (ROBUST-02): Requests that broke off keep their slots, and in the "
-        "end there are none.",
+        "slots-lost-to-broken-connections (ROBUST-02): A request whose client disconnects keeps its slot; "
+        "after about twenty of them, the gateway answers 500.",
         around=slots_lost_to_broken_connections(),
     ),
     defect(
-        "circuit-breaker-for-everybody (ROBUST-02 VAULT-10 ROBUST-04): A merchant that answers nonsense "
-        "once is not asked again for a while, and no other merchant either.",
+        "circuit-breaker-for-everybody (ROBUST-02 VAULT-10 ROBUST-04): An invalid answer of one merchant "
+        "opens a circuit breaker for all merchants, and it stays open for 25 seconds.",
         provisioning_verdict=circuit_stays_open(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose token answers list the granted scopes in a form that is not OAuth's."""
+"""Gateways whose token answers do not list the granted scopes in the format of OAuth."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ def written(form: Callable[[Sequence[str]], str]) -> Callable[[TokenFacts, Token
 
 DEFECTS = (
     defect(
-        "scopes-joined-by-commas (CODE-11): The scopes of a token answer are joined by commas.",
+        "scopes-joined-by-commas (CODE-11): The scope in a token answer separates the scopes with commas.",
         token_answer=written(",".join),
     ),
     defect(
-        "scopes-joined-by-commas-and-blanks (CODE-11): The scopes of a token answer are joined by commas and "
-        "blanks.",
+        "scopes-joined-by-commas-and-blanks (CODE-11): The scope in a token answer separates the scopes "
+        "with commas and spaces.",
         token_answer=written(", ".join),
     ),
     defect(
-        "scopes-printed-as-a-list (CODE-11): The scope of a token answer is a list as a program prints it.",
+        "scopes-printed-as-a-list (CODE-11): The scope in a token answer is a list in brackets, as a "
+        "program prints it.",
         token_answer=written(lambda scopes: f"[{', '.join(scopes)}]"),
     ),
     defect(
-        "scopes-as-json-in-a-string (CODE-11): The scope of a token answer is a JSON array in a string.",
+        "scopes-as-json-in-a-string (CODE-11): The scope in a token answer is a string that contains a JSON "
+        "array.",
         token_answer=written(json.dumps),
     ),
     defect(
-        "scope-is-a-constant (CODE-11): The scope of a token answer is the same word for everybody.",
+        "scope-is-a-constant (CODE-11): The scope in a token answer is always the word default.",
         token_answer=written(lambda _scopes: "default"),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that are right about a credential at first, and wrong about the second or an older one."""
+"""Gateways that handle the first credential correctly, but a second or older one wrongly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def renewed_by_use() -> RedemptionCheck:
-    """Every use moves the end of a Proxy token an hour away."""
+    """Each use extends a Proxy token to an hour from then."""
     ends: dict[str, float] = {}
 
     def check(facts: RedemptionFacts) -> Refusal | None:
@@ -45,7 +45,7 @@ def renewed_by_use() -> RedemptionCheck:
 
 
 def two_hours_after_the_first() -> dict[str, object]:
-    """Whoever asks a second time is told twice the lifetime."""
+    """Announces two hours from the second Proxy token of a client on."""
     asked: set[str] = set()
     said: list[int] = []
 
@@ -61,7 +61,7 @@ def two_hours_after_the_first() -> dict[str, object]:
 
 
 def reaching_used_tokens() -> dict[str, object]:
-    """Revocation is known to what has been read from the table before: the tokens that were used."""
+    """Checks for revocation only for Proxy tokens that were used before."""
     used: set[str] = set()
 
     def check(facts: RedemptionFacts) -> Refusal | None:
@@ -77,7 +77,7 @@ def reaching_used_tokens() -> dict[str, object]:
 
 
 def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
-    """A client's row names one token, and that one is revoked with it."""
+    """The Proxy client's row has one Proxy token, and only this token is revoked with the client."""
     given: dict[str, list[str]] = {}
 
     def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
@@ -95,7 +95,7 @@ def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
 
 
 def first_two_alone(facts: RegistrationFacts) -> Refusal | None:
-    """Redirect URIs are looked at up to the second."""
+    """Checks only the first two redirect URIs."""
     looked_at = {**facts.metadata, "redirect_uris": facts.value("redirect_uris")[:2]}
     return registration.redirect_uris_are_https(replace(facts, metadata=looked_at))
 
@@ -112,7 +112,7 @@ def unverified_with_several_addresses(new: NewAgent) -> JsonObject:
 
 
 def secret_in_a_refusal() -> dict[str, Any]:
-    """Whoever comes with another redirect URI is shown the client's row."""
+    """The error for a different redirect URI shows the client's ID and secret."""
     row: list[str] = []
 
     def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
@@ -128,12 +128,12 @@ def secret_in_a_refusal() -> dict[str, Any]:
 
 
 def basic_over_the_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
-    """A form with a secret is an agent's, and a Basic header beside it takes the form's place."""
+    """If a form with a secret comes with a Basic header, the header is used."""
     return basic_too(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
 
 
 def forgotten_after(seconds: float) -> SpendCode:
-    """That a code was used stands in a cache, which forgets sooner than codes expire."""
+    """Used codes are in a cache whose entries expire before the codes do."""
     used: dict[str, float] = {}
 
     async def spend(
@@ -151,67 +151,68 @@ KEPT = TokenHandedOutAgain()
 
 PROXY_TOKENS = (
     defect(
-        "proxy-token-renewed-by-use (PROXY-07 ROBUST-04): A Proxy token lives an hour from its last use.",
+        "proxy-token-renewed-by-use (PROXY-07 ROBUST-04): A Proxy token expires an hour after its last use.",
         **while_checked(redemption.proxy_token_is_good, renewed_by_use()),
     ),
     defect(
-        "proxy-token-given-again-with-a-whole-hour (PROXY-02 PROXY-06): A Proxy client gets the token that "
-        "it has, and is told that it lives an hour from now.",
+        "proxy-token-given-again-with-a-whole-hour (PROXY-02 PROXY-06): A Proxy client gets its existing "
+        "Proxy token again, with a full hour in expires_in.",
         new_proxy_token=KEPT.token,
         keep_proxy_token=KEPT.keep,
     ),
     defect(
-        "proxy-tokens-after-the-first-announced-too-long (PROXY-02): Of every Proxy token but a client's "
-        "first it is said that it lives two hours.",
+        "proxy-tokens-after-the-first-announced-too-long (PROXY-02): The gateway announces a lifetime of "
+        "two hours for all Proxy tokens of a client except the first.",
         **two_hours_after_the_first(),
     ),
     defect(
-        "revocation-reaches-used-proxy-tokens (REDEEM-06 ROBUST-04): Of a revoked Proxy client's tokens "
-        "only those stop that were used before.",
+        "revocation-reaches-used-proxy-tokens (REDEEM-06 ROBUST-04): The revocation of a Proxy client ends "
+        "only those of its Proxy tokens that were used before.",
         **reaching_used_tokens(),
     ),
     defect(
-        "revocation-reaches-the-newest-proxy-token (REDEEM-06 ROBUST-04): Of a revoked Proxy client's "
-        "tokens only the newest stops.",
+        "revocation-reaches-the-newest-proxy-token (REDEEM-06 ROBUST-04): The revocation of a Proxy client "
+        "ends only its newest Proxy token.",
         **reaching_one_token(lambda tokens: tokens[-1]),
     ),
     defect(
-        "revocation-reaches-the-oldest-proxy-token (REDEEM-06 ROBUST-04): Of a revoked Proxy client's "
-        "tokens only the oldest stops.",
+        "revocation-reaches-the-oldest-proxy-token (REDEEM-06 ROBUST-04): The revocation of a Proxy client "
+        "ends only its oldest Proxy token.",
         **reaching_one_token(lambda tokens: tokens[0]),
     ),
 )
 
 AGENT_CREDENTIALS = (
     defect(
-        "redirect-uris-read-up-to-the-second (REG-06): From the third redirect URI on, every scheme is "
-        "taken.",
+        "redirect-uris-read-up-to-the-second (REG-06): The gateway checks only the first two redirect URIs "
+        "for HTTPS.",
         registration_checks=instead(
             registration.REGISTRATION_CHECKS, registration.redirect_uris_are_https, first_two_alone
         ),
     ),
     defect(
-        "secret-expires-without-the-refresh-grant (REG-03): The secret of an agent that registers without "
-        "the refresh grant is said to end after a day.",
+        "secret-expires-without-the-refresh-grant (REG-03): The registration answer says that the secret "
+        "expires after a day if the agent registers without the refresh_token grant.",
         registration_answer=expiring_without_a_refresh,
     ),
     defect(
-        "no-verification-method-with-several-redirect-uris (REG-02): The verification method of an agent "
-        "with several redirect URIs is null.",
+        "no-verification-method-with-several-redirect-uris (REG-02): verification_method is null for an "
+        "agent with several redirect URIs.",
         registration_answer=unverified_with_several_addresses,
     ),
     defect(
-        "secret-in-the-refusal-of-a-redirect-uri (REG-10): The refusal of another redirect URI quotes the "
-        "client secret.",
+        "secret-in-the-refusal-of-a-redirect-uri (REG-10): The error for a different redirect URI in an "
+        "exchange contains the client secret.",
         **secret_in_a_refusal(),
     ),
     defect(
-        "basic-over-a-wrong-secret-in-the-form (CODE-09): A Basic header overrules the secret in the form.",
+        "basic-over-a-wrong-secret-in-the-form (CODE-09): A Basic header overrides the client secret in the "
+        "form.",
         agent_credentials=basic_over_the_form,
     ),
     defect(
-        "used-codes-forgotten-after-two-minutes (CODE-02): A code lives for ten minutes, and that it was "
-        "used is known for two.",
+        "used-codes-forgotten-after-two-minutes (CODE-02): A code is valid for ten minutes, but the gateway "
+        "forgets after two minutes that it was used.",
         code_lifetime_s=600,
         spend_code=forgotten_after(120),
     ),

@@ -1,4 +1,4 @@
-"""Gateways whose keys and documents are right until one is used, renewed or made a second time."""
+"""Gateways with wrong keys, documents or claims after a first use, a rotation or a refresh."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Change = Callable[[TokenFacts, JsonObject], JsonObject]
 
 
 def private_once_retired() -> dict[str, Any]:
-    """What leaves the place of the current key is written out whole."""
+    """Publishes the private part of every core key except the current one."""
     current: list[str] = []
 
     def shown(core: KeyRing, now: float, own: tuple[SigningKey, ...]) -> tuple[SigningKey, ...]:
@@ -38,7 +38,7 @@ def private_once_retired() -> dict[str, Any]:
 
 
 def private_once_used() -> dict[str, Any]:
-    """A key that was loaded to sign with stays in the cache that the key set is made from."""
+    """Publishes the private part of a key once it was loaded for signing."""
     loaded: set[str] = set()
 
     def signing(core: KeyRing, own: SigningKey) -> SigningKey:
@@ -52,7 +52,7 @@ def private_once_used() -> dict[str, Any]:
 
 
 def right_for_the_first_resource() -> dict[str, Any]:
-    """The document of a Project's first Resource is honest, and the others' have an address of their own."""
+    """The documents of all Resources of a Project except the first have another token endpoint."""
     held: list[Gateway] = []
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
@@ -71,7 +71,7 @@ def right_for_the_first_resource() -> dict[str, Any]:
 def resources_key_after_a_refresh(
     when: Callable[[KeyRing], bool] = lambda _core: True,
 ) -> dict[str, Any]:
-    """A refresh signs with the key that lies nearest."""
+    """A refresh signs the access token with the Resource's key."""
     renewing: list[bool] = []
 
     def exchange_fields(facts: TokenRequestFacts) -> Refusal | None:
@@ -93,7 +93,7 @@ def resources_key_after_a_refresh(
 
 
 def named_as_before(core: KeyRing, own: SigningKey) -> SigningKey:
-    """The name of the key comes from a setting that nobody has changed."""
+    """The kid comes from a setting that was not changed at the rotation."""
     key = key_sets.access_token_key(core, own)
     return replace(key, kid=core.retired[-1].key.kid) if core.retired else key
 
@@ -101,7 +101,7 @@ def named_as_before(core: KeyRing, own: SigningKey) -> SigningKey:
 def renewed_with(
     change: Callable[[TokenFacts, JsonObject], JsonObject],
 ) -> Callable[[TokenFacts], JsonObject]:
-    """Access tokens that a code gave are honest, and those that a refresh gave are not."""
+    """Changes the claims of access tokens from a refresh, but not of those from a code."""
 
     def claims(facts: TokenFacts) -> JsonObject:
         honest = access_token_claims(facts)
@@ -114,90 +114,89 @@ def renewed_with(
 
 DEFECTS = (
     defect(
-        "core-private-key-published-once-retired (KEYS-06): A core key that was rotated out is published "
-        "with its private part.",
+        "core-private-key-published-once-retired (KEYS-06): The core key set contains the private part of a "
+        "key after it was rotated out.",
         **private_once_retired(),
     ),
     defect(
-        "resource-private-key-published-once-used (KEYS-06): The Resource's key is published with its "
-        "private part from its first signature on.",
+        "resource-private-key-published-once-used (KEYS-06): The Resource's key set contains the private "
+        "part of its key after the first signature.",
         **private_once_used(),
     ),
     defect(
-        f"assertions-under-the-core-key-after-a-rotation (VAULT-08 {NOTHING_WORKS}): Once the core key was "
-        f"rotated, the new one signs what the gateway asserts to the merchant.",
+        f"assertions-under-the-core-key-after-a-rotation (VAULT-08 {NOTHING_WORKS}): After a rotation, the "
+        f"gateway signs its assertions to the merchant with the new core key.",
         assertion_key=lambda core, own: core.current if core.retired else own,
     ),
     defect(
-        "token-endpoint-of-later-resources-on-base (DISC-04): From a Project's second Resource on, the "
-        "document announces a token endpoint on base.",
+        "token-endpoint-of-later-resources-on-base (DISC-04): The discovery documents of all Resources of a "
+        "Project except the first announce a token endpoint on the API host.",
         **right_for_the_first_resource(),
     ),
     defect(
-        "refreshed-tokens-under-the-resources-key (KEYS-01 KEYS-02): An access token that came of a refresh "
-        "is signed with the Resource's own key.",
+        "refreshed-tokens-under-the-resources-key (KEYS-01 KEYS-02): An access token from a refresh is "
+        "signed with the Resource's key.",
         **resources_key_after_a_refresh(),
     ),
     defect(
-        "refreshed-tokens-under-the-resources-key-once-rotated (KEYS-01 KEYS-02): After a rotation, an "
-        "access token that came of a refresh is signed with the Resource's own key.",
+        "refreshed-tokens-under-the-resources-key-once-rotated (KEYS-01 KEYS-02): After a rotation of the "
+        "core key, an access token from a refresh is signed with the Resource's key.",
         **resources_key_after_a_refresh(lambda core: bool(core.retired)),
     ),
     defect(
-        "refreshed-tokens-under-a-shared-key (KEYS-02): An access token that came of a refresh is signed "
-        "with the Resource's own key, which the core key set shows as well.",
+        "refreshed-tokens-under-a-shared-key (KEYS-02): An access token from a refresh is signed with the "
+        "Resource's key, which the core key set also contains.",
         **resources_key_after_a_refresh(),
         core_keys_shown=lambda core, now, own: (*key_sets.live_core_keys(core, now), *own),
     ),
     defect(
-        "issuer-with-a-slash-after-a-refresh (CLAIM-01): The issuer in an access token that came of a "
-        "refresh ends in a slash.",
+        "issuer-with-a-slash-after-a-refresh (CLAIM-01): iss in an access token from a refresh has a "
+        "trailing slash.",
         access_token_claims=renewed_with(lambda _, honest: {"iss": f"{honest['iss']}/"}),
     ),
     defect(
-        "audience-as-text-after-a-refresh (CLAIM-02): The audience of an access token that came of a "
-        "refresh is a string.",
+        "audience-as-text-after-a-refresh (CLAIM-02): aud in an access token from a refresh is a string.",
         access_token_claims=renewed_with(lambda facts, _: {"aud": facts.resource.indicator}),
     ),
     defect(
-        "another-sub-after-a-refresh (CLAIM-03 CODE-16): The sub in an access token that came of a refresh "
-        "is another each time.",
+        "another-sub-after-a-refresh (CLAIM-03 CODE-16): sub in an access token from a refresh is a new "
+        "random value each time.",
         access_token_claims=renewed_with(lambda *_: {"sub": f"sub_{token_hex(8)}"}),
     ),
     defect(
-        "exp-in-milliseconds-after-a-refresh (CLAIM-04): The end of an access token that came of a refresh "
-        "is in milliseconds.",
+        "exp-in-milliseconds-after-a-refresh (CLAIM-04): exp in an access token from a refresh is in "
+        "milliseconds.",
         access_token_claims=renewed_with(lambda _, honest: {"exp": honest["exp"] * 1000}),
     ),
     defect(
-        "methods-as-text-after-a-refresh (CLAIM-06): The methods in an access token that came of a refresh "
-        "are one string.",
+        "methods-as-text-after-a-refresh (CLAIM-06): ext.amr in an access token from a refresh is one "
+        "string.",
         access_token_claims=renewed_with(
             lambda _, honest: {"ext": {**honest["ext"], "amr": " ".join(honest["ext"]["amr"])}}
         ),
     ),
     defect(
-        "agent-by-its-name-alone-after-a-refresh (CLAIM-07): An access token that came of a refresh names "
-        "the agent without its client ID.",
+        "agent-by-its-name-alone-after-a-refresh (CLAIM-07): ext.agent in an access token from a refresh "
+        "has only a name, and no client ID.",
         access_token_claims=renewed_with(
             lambda _, honest: {"ext": {**honest["ext"], "agent": {"name": "agent"}}}
         ),
     ),
     defect(
-        "old-kid-after-a-rotation (KEYS-03 REDEEM-01): After a rotation tokens are signed with the new key, "
-        "and name the one before.",
+        "old-kid-after-a-rotation (KEYS-03 REDEEM-01): After a rotation, access tokens are signed with the "
+        "new key, but their kid is that of the old key.",
         access_token_key=named_as_before,
     ),
     defect(
-        "acr-of-level-1-after-a-refresh (CLAIM-05): The class in an access token that came of a refresh is "
-        "of level 1: nobody has just signed in.",
+        "acr-of-level-1-after-a-refresh (CLAIM-05): ext.acr in an access token from a refresh has level 1, "
+        "because the user has not just signed in.",
         access_token_claims=renewed_with(
             lambda _, honest: {"ext": {**honest["ext"], "acr": "urn:gateway:acr:al1"}}
         ),
     ),
     defect(
-        "project-left-out-after-a-refresh (CLAIM-08 CODE-16): An access token that came of a refresh names "
-        "no Project.",
+        "project-left-out-after-a-refresh (CLAIM-08 CODE-16): An access token from a refresh has no "
+        "ext.project_id.",
         access_token_claims=renewed_with(
             lambda _, honest: {"ext": {k: v for k, v in honest["ext"].items() if k != "project_id"}}
         ),

@@ -1,4 +1,4 @@
-"""Gateways that are right the first time, and wrong when the same thing happens again."""
+"""Gateways that act correctly the first time, and wrongly when the same thing happens again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.reference.outcomes import JsonObject, Refusal
 
 
 def next_410_is(refusal: Refusal) -> dict[str, Any]:
-    """Of one merchant token the first 410 is what it should be, and every answer after it is this."""
+    """The first 410 for a merchant token is correct; each later one is replaced by this refusal."""
     told: set[str] = set()
     again = False
 
@@ -43,7 +43,7 @@ def next_410_is(refusal: Refusal) -> dict[str, Any]:
 
 
 def stopped_by_losing_a_token() -> dict[str, Any]:
-    """A sign-in survives a merchant that gives nothing, and not one that takes away what there was."""
+    """A sign-in fails if a rejection removes an earlier merchant token."""
     lost = False
 
     def entry(
@@ -57,7 +57,7 @@ def stopped_by_losing_a_token() -> dict[str, Any]:
 
 
 def found_by_indicator(which: int) -> Callable[[RedemptionFacts], Resource | None]:
-    """Of all Resources with this indicator only one is looked at, whichever Project it belongs to."""
+    """Looks only at one of the Resources of all Projects that have this indicator."""
 
     def found(facts: RedemptionFacts) -> Resource | None:
         same = [resource for resource in facts.resources if resource.indicator == facts.indicator]
@@ -67,7 +67,7 @@ def found_by_indicator(which: int) -> Callable[[RedemptionFacts], Resource | Non
 
 
 def first_agent_asserted(place: Callable[[Grant], Hashable]) -> Callable[..., dict[str, Any]]:
-    """The agent that the merchant was first told of here acts in every assertion that follows."""
+    """Every assertion with the same `place` names the agent of the first one."""
     first: dict[Hashable, dict[str, Any]] = {}
 
     def claims(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def first_agent_asserted(place: Callable[[Grant], Hashable]) -> Callable[..., di
 
 
 def dated_after_a_refresh(form: Callable[[float], object]) -> dict[str, Any]:
-    """expires_at is right until the token comes of a refresh, and in this form from then on."""
+    """Writes expires_at in this form if the merchant token comes from a refresh."""
     refreshed: set[str] = set()
 
     def entry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -95,7 +95,7 @@ def dated_after_a_refresh(form: Callable[[float], object]) -> dict[str, Any]:
 
 
 def dated_by_the_first_refresh() -> dict[str, Any]:
-    """expires_at is right until the second refresh, and from then on that of the first."""
+    """From the second refresh on, returns the expires_at of the first refresh."""
     first: dict[str, float | None] = {}
 
     def entry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -111,7 +111,7 @@ def dated_by_the_first_refresh() -> dict[str, Any]:
 
 
 def storable(status: int) -> Callable[[ASGIApp, Gateway], ASGIApp]:
-    """Answers with this status have lost their Cache-Control."""
+    """Removes Cache-Control from answers with this status."""
 
     def around(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
         async def stripped(scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,57 +130,57 @@ def storable(status: int) -> Callable[[ASGIApp, Gateway], ASGIApp]:
 
 DEFECTS = (
     defect(
-        "code-in-the-first-410-alone (VAULT-02 VAULT-03): The first 410 says reauthentication_required, and "
-        "those after it say gone.",
+        "code-in-the-first-410-alone (VAULT-02 VAULT-03): Only the first 410 has the error code "
+        "reauthentication_required; later ones have the code gone.",
         **next_410_is(replace(redemption.reauthentication_required(), error="gone")),
     ),
     defect(
-        "expires-at-of-the-first-refresh (REDEEM-16): After the second refresh, expires_at is that of the "
-        "merchant token that the first one brought.",
+        "expires-at-of-the-first-refresh (REDEEM-16): After the second refresh, expires_at is still that of "
+        "the merchant token from the first refresh.",
         **dated_by_the_first_refresh(),
     ),
     defect(
-        "404-after-the-410 (VAULT-02 VAULT-03 ROBUST-04): With the 410 the lost merchant token is "
-        "forgotten: the next redemption finds nothing.",
+        "404-after-the-410 (VAULT-02 VAULT-03 ROBUST-04): The first redemption after the loss of a merchant "
+        "token gets 410, later ones get 404.",
         **next_410_is(redemption.nothing_cached()),
     ),
     defect(
-        "sign-in-stopped-by-a-lost-token (AUTHZ-10 ROBUST-04): A merchant that gave a token at an earlier "
-        "sign-in and now rejects the gateway stops the sign-in.",
+        "sign-in-stopped-by-a-lost-token (AUTHZ-10 ROBUST-04): The sign-in fails if the merchant rejects "
+        "the gateway after it gave a token at an earlier sign-in.",
         **stopped_by_losing_a_token(),
     ),
     defect(
-        "oldest-resource-of-an-indicator (REDEEM-01): A second Project that has a Resource of the same "
-        "indicator finds no Resource by it.",
+        "oldest-resource-of-an-indicator (REDEEM-01): If several Projects have a Resource with the same "
+        "indicator, only the oldest of these Resources is found.",
         redeemed_resource=found_by_indicator(0),
     ),
     defect(
-        "newest-resource-of-an-indicator (REDEEM-01): A Resource is not found any more once another Project "
-        "has one of the same indicator.",
+        "newest-resource-of-an-indicator (REDEEM-01): If several Projects have a Resource with the same "
+        "indicator, only the newest of these Resources is found.",
         redeemed_resource=found_by_indicator(-1),
     ),
     defect(
-        "first-agent-of-the-user-asserted (VAULT-09): The merchant is told of the agent through which the "
-        "user first came to the Resource.",
+        "first-agent-of-the-user-asserted (VAULT-09): The assertion to the merchant names the first agent "
+        "that the user authorized for the Resource.",
         user_assertion=first_agent_asserted(lambda grant: (grant.resource_id, grant.person.login_id)),
     ),
     defect(
-        "first-agent-of-the-resource-asserted (VAULT-09): The merchant is told of the agent through which "
-        "the Resource's first user came.",
+        "first-agent-of-the-resource-asserted (VAULT-09): The assertion to the merchant names the agent of "
+        "the Resource's first user.",
         user_assertion=first_agent_asserted(lambda grant: grant.resource_id),
     ),
     defect(
-        "expires-at-in-seconds-after-a-refresh (REDEEM-02): expires_at is a timestamp at first, and a "
-        "number of seconds since 1970 after a refresh.",
+        "expires-at-in-seconds-after-a-refresh (REDEEM-02): After a refresh, expires_at is a number of "
+        "seconds since 1970 instead of a timestamp.",
         **dated_after_a_refresh(int),
     ),
     defect(
-        "expires-at-without-offset-after-a-refresh (REDEEM-02): After a refresh expires_at does not say in "
-        "which time zone it is.",
+        "expires-at-without-offset-after-a-refresh (REDEEM-02): After a refresh, expires_at has no time "
+        "zone.",
         **dated_after_a_refresh(lambda at: redemption.rfc3339(at).rstrip("Z")),
     ),
     defect(
-        "storable-410 (REDEEM-15): Of all redemption answers the 410 alone does not say no-store.",
+        "storable-410 (REDEEM-15): A 410 from redemption has no Cache-Control: no-store.",
         around=storable(410),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that let a credential out."""
+"""Gateways that disclose a credential."""
 
 from __future__ import annotations
 
@@ -41,81 +41,82 @@ from gateproof.reference.deviations.leaks import (
 
 DEFECTS = (
     defect(
-        "refresh-token-in-redemption (SECRET-01): Redemption passes on the merchant's refresh token as well.",
+        "refresh-token-in-redemption (SECRET-01): The redemption answer also contains the merchant refresh "
+        "token.",
         redemption_answer=with_refresh_token,
     ),
     defect(
-        "refresh-token-in-an-opaque-context (SECRET-01): Redemption hands out a context in which the "
-        "merchant's refresh token stands, base64url-encoded.",
+        "refresh-token-in-an-opaque-context (SECRET-01): The redemption answer has a member context that "
+        "contains the merchant refresh token, base64url-encoded.",
         redemption_answer=with_refresh_token_in_the_scopes,
     ),
     defect(
-        "refresh-token-in-the-410 (SECRET-01 SECRET-06): The error after a failed refresh quotes the "
-        "refresh token.",
+        "refresh-token-in-the-410 (SECRET-01 SECRET-06): The error after a failed refresh contains the "
+        "merchant refresh token.",
         around=refresh_token_when_it_was_rejected(),
     ),
     defect(
-        "refresh-token-in-a-cookie (SECRET-01 SECRET-06): The browser gets the merchant's refresh token as "
-        "a cookie, base64-encoded.",
+        "refresh-token-in-a-cookie (SECRET-01 SECRET-06): The gateway sets a cookie in the browser that "
+        "contains the merchant refresh token, base64-encoded.",
         around=meddling(refresh_token_in_a_cookie),
     ),
     defect(
-        "merchant-token-in-a-refused-redemption (SECRET-02): A redemption that is refused with 404 carries "
-        "the merchant token in a debug member, base64-encoded.",
+        "merchant-token-in-a-refused-redemption (SECRET-02): A redemption that is refused with 404 has the "
+        "merchant token in a member debug, base64-encoded.",
         around=access_token_in(
             refused_redemption,
             lambda answered, token: with_member(answered, "debug", base64.b64encode(token.encode()).decode()),
         ),
     ),
     defect(
-        "merchant-token-beside-the-agents (SECRET-02 SECRET-06): The code exchange hands the agent the "
-        "merchant token, under a name of its own.",
+        "merchant-token-beside-the-agents (SECRET-02 SECRET-06): The answer to a code exchange also "
+        "contains the merchant token, in a member upstream.",
         around=access_token_in(
             issuing, lambda answered, token: with_member(answered, "upstream", {"t": token})
         ),
     ),
     defect(
-        "merchant-token-in-a-debug-header (SECRET-02): Whoever asks for debugging gets the merchant token "
-        "in hexadecimal in a header.",
+        "merchant-token-in-a-debug-header (SECRET-02): The answer to a request for debugging has the "
+        "merchant token in a header, in hexadecimal.",
         around=access_token_in(
             debugged, lambda answered, token: answered.with_header("x-debug-vault", token.encode().hex())
         ),
     ),
     defect(
-        "merchant-token-in-the-redirect (SECRET-02 SECRET-07 SECRET-06): The redirect to the agent carries "
-        "the merchant token backwards.",
+        "merchant-token-in-the-redirect (SECRET-02 SECRET-07 SECRET-06): The redirect to the agent contains "
+        "the merchant token in reverse order.",
         around=access_token_in(redirecting_to_the_agent, in_the_location),
     ),
     defect(
-        "merchant-token-in-a-comment (SECRET-02 SECRET-06): A page of the sign-in holds the merchant token "
-        "compressed in a comment.",
+        "merchant-token-in-a-comment (SECRET-02 SECRET-06): The pages of the sign-in contain the merchant "
+        "token in a comment, compressed.",
         around=access_token_in(lambda _, answered: b"</body>" in answered.body, in_a_comment),
     ),
     defect(
-        "merchant-token-in-pieces (SECRET-02): An error holds the merchant token in pieces of six "
-        "characters.",
+        "merchant-token-in-pieces (SECRET-02): Errors of the token endpoint contain the merchant token in "
+        "pieces of six characters.",
         around=access_token_in(
             lambda asked, answered: asked.path.endswith(TOKEN) and answered.status == 400, spread
         ),
     ),
     defect(
-        "half-the-merchant-token-in-an-etag (SECRET-02 SECRET-06): The tag of an agent's token answer is "
-        "the end of the merchant token.",
+        "half-the-merchant-token-in-an-etag (SECRET-02 SECRET-06): The ETag of the token answer to an agent "
+        "is the last 20 characters of the merchant token.",
         around=access_token_in(
             issuing, lambda answered, token: answered.with_header("etag", f'"{token[-20:]}"')
         ),
     ),
     defect(
-        "proxy-token-in-the-error (SECRET-03): The error of a refused redemption quotes the Proxy token.",
+        "proxy-token-in-the-error (SECRET-03): The error of a refused redemption contains the Proxy token.",
         around=proxy_token_in(None, statuses=(400, 401, 404)),
     ),
     defect(
-        "proxy-token-in-the-challenge (SECRET-03): A 401 names the Proxy token in a header, percent-encoded.",
+        "proxy-token-in-the-challenge (SECRET-03): A 401 has the Proxy token in a header, percent-encoded.",
         around=proxy_token_in("x-refused", statuses=(401,), write=lambda token: f"token={quote(token)}"),
     ),
     defect(
-        "proxy-token-in-a-good-answer (SECRET-03): A redemption that succeeds repeats the Proxy token in a "
-        "header, base64-encoded behind a word.",
+        "proxy-token-in-a-good-answer (SECRET-03): A successful redemption has the Proxy token in a header, "
+        "base64-encoded together with a prefix.",
         around=proxy_token_in(
             "x-caller",
             statuses=(200,),
@@ -123,26 +124,25 @@ DEFECTS = (
         ),
     ),
     defect(
-        "proxy-token-in-discovery (SECRET-03): The discovery document shows the Proxy token that was used "
-        "last, in hexadecimal.",
+        "proxy-token-in-discovery (SECRET-03): The discovery document contains the last used Proxy token, "
+        "in hexadecimal.",
         around=last_proxy_token_in_discovery(),
     ),
     defect(
-        "form-in-the-error (SECRET-04 REG-10): A refusal of the token endpoint quotes every field of the "
-        "form.",
+        "form-in-the-error (SECRET-04 REG-10): Errors of the token endpoint contain all fields of the form.",
         around=meddling(form_in_the_error),
     ),
     defect(
-        "basic-in-the-error (SECRET-04): A refusal repeats the Basic header.",
+        "basic-in-the-error (SECRET-04): Errors repeat the Basic header of the request.",
         around=meddling(basic_in_the_error),
     ),
     defect(
-        "proxy-clients-in-discovery (SECRET-04): The discovery document lists the Proxy clients.",
+        "proxy-clients-in-discovery (SECRET-04): The discovery document lists the IDs of the Proxy clients.",
         around=meddling(proxy_clients_in_discovery),
     ),
     defect(
-        "proxy-clients-on-a-page (SECRET-04): The page that asks the user names the Project's Proxy clients "
-        "in an attribute.",
+        "proxy-clients-on-a-page (SECRET-04): The approve page contains the IDs of all Proxy clients in an "
+        "attribute.",
         around=meddling(proxy_client_on_the_page),
     ),
     defect(
@@ -150,8 +150,8 @@ DEFECTS = (
         around=logging(lambda asked, _: f"bearer {asked.headers.get('authorization', '')}", REDEMPTION),
     ),
     defect(
-        "refused-bearer-in-the-log (SECRET-05): Redemption logs the Authorization header of what it refused "
-        "with 401, an ID token for example.",
+        "refused-bearer-in-the-log (SECRET-05): Redemption logs the Authorization header of requests that "
+        "it refuses with 401, for example with an ID token.",
         around=logging(id_token_on_refusal, REDEMPTION),
     ),
     defect(
@@ -175,7 +175,8 @@ DEFECTS = (
         ),
     ),
     defect(
-        "bad-forms-in-the-log (SECRET-08): The token endpoint logs the whole form of what it refuses.",
+        "bad-forms-in-the-log (SECRET-08): The token endpoint logs the whole form of requests that it "
+        "refuses.",
         around=logging(code_and_secret_of, TOKEN),
     ),
     defect(
@@ -191,22 +192,23 @@ DEFECTS = (
         around=logging(lambda _, answered: answered.body.hex() if answered.status == 200 else "", REDEMPTION),
     ),
     defect(
-        "redirect-in-the-log (SECRET-08): The redirect to the agent is logged with its code.",
+        "redirect-in-the-log (SECRET-08): The gateway logs the redirect to the agent with its code.",
         around=logging(lambda _, answered: answered.header("location"), "/sign-in/decision"),
     ),
     defect(
         "token-requests-sent-away (SECRET-07 CODE-02 CODE-03 CODE-04 CODE-05 CODE-06 CODE-08 CODE-11 "
-        "CODE-15 ROBUST-04): The token endpoint hands requests that it cannot serve on to another host.",
+        "CODE-15 ROBUST-04): The token endpoint redirects requests that it would refuse with 400 to another "
+        "host, with 307.",
         around=meddling(token_requests_sent_away),
     ),
     defect(
-        "callback-lets-its-address-out (SECRET-07 AUTHZ-15): The page at the callback tells every host its "
-        "whole address, the merchant's code and all.",
+        "callback-lets-its-address-out (SECRET-07 AUTHZ-15): The page at the callback has the referrer "
+        "policy unsafe-url, so its URL with the merchant's code goes to other hosts.",
         around=meddling(leaking_referrer),
     ),
     defect(
-        "code-to-a-help-page (SECRET-07): A refused exchange points to a page of another host, with the "
-        "code in its address.",
+        "code-to-a-help-page (SECRET-07): The answer to a refused exchange has a Location on another host, "
+        "with the code in its query.",
         around=meddling(code_to_a_help_page),
     ),
 )

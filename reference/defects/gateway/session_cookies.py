@@ -1,4 +1,4 @@
-"""Gateways whose cookies can be read by others than the gateway."""
+"""Gateways whose cookies lack attributes that protect them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Change = Callable[[Asked, Answered, Gateway], Answered]
 
 
 def written(change: Callable[[str], str], when: Callable[[Asked], bool] = lambda _: True) -> Change:
-    """The browser's cookie is written otherwise in some answers."""
+    """Changes Set-Cookie in some answers."""
 
-    def meddle(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    def rewrite(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
         if not when(asked):
             return answered
         headers = (
@@ -23,7 +23,7 @@ def written(change: Callable[[str], str], when: Callable[[Asked], bool] = lambda
         )
         return replace(answered, headers=tuple(headers))
 
-    return meddle
+    return rewrite
 
 
 def without_secure(cookie: str) -> str:
@@ -39,7 +39,7 @@ def with_a_semicolon_forgotten(cookie: str) -> str:
 
 
 def repeated_for_scripts(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
-    """Whoever comes with a cookie gets it again, with what a library for sessions adds by itself."""
+    """Sets a cookie that the browser sent again, with the default attributes of a session library."""
     cookie = asked.headers.get("cookie", "").partition(";")[0]
     if not cookie or answered.header("set-cookie") or not asked.path.endswith("/oauth2/auth"):
         return answered
@@ -48,26 +48,26 @@ def repeated_for_scripts(asked: Asked, answered: Answered, _gateway: Gateway) ->
 
 DEFECTS = (
     defect(
-        "session-cookie-without-secure (AUTHZ-27): The cookie of the browser may go over plain HTTP.",
+        "session-cookie-without-secure (AUTHZ-27): The gateway's cookie has no attribute Secure.",
         around=meddling(written(without_secure)),
     ),
     defect(
-        "session-cookie-for-scripts (AUTHZ-27): The cookie of the browser can be read by scripts.",
+        "session-cookie-for-scripts (AUTHZ-27): The gateway's cookie has no attribute HttpOnly.",
         around=meddling(written(without_http_only)),
     ),
     defect(
-        "session-cookie-with-a-semicolon-forgotten (AUTHZ-27): Two attributes of the cookie are written as "
-        "one, which browsers do not know.",
+        "session-cookie-with-a-semicolon-forgotten (AUTHZ-27): A missing semicolon joins the cookie's "
+        "attributes Secure and HttpOnly into one, which browsers ignore.",
         around=meddling(written(with_a_semicolon_forgotten)),
     ),
     defect(
-        "session-cookie-without-secure-once-signed-in (AUTHZ-27): The cookie that a browser gets when its "
-        "user has signed in may go over plain HTTP.",
+        "session-cookie-without-secure-once-signed-in (AUTHZ-27): The cookie that a browser gets after the "
+        "sign-in has no attribute Secure.",
         around=meddling(written(without_secure, lambda asked: asked.path.endswith("/sign-in/callback"))),
     ),
     defect(
-        "session-cookie-for-scripts-when-repeated (AUTHZ-27): A browser that comes back gets its cookie "
-        "again, readable by scripts.",
+        "session-cookie-for-scripts-when-repeated (AUTHZ-27): A browser that sends its cookie gets it "
+        "again, without HttpOnly.",
         around=meddling(repeated_for_scripts),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that take what is one merchant's for another's, or send it there."""
+"""Gateways that mix up merchants: their users, sessions, tokens, endpoints or answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.gateway.vault import Vault
 
 
 class _ByClientId:
-    """The token endpoint is looked up by the client ID alone."""
+    """Looks up the merchant's token endpoint by the client ID only."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -31,7 +31,7 @@ class _ByClientId:
 
 
 class _AsDiscovered:
-    """Token endpoints are those of discovery documents, kept by the issuer that each document names."""
+    """Takes token endpoints from discovery documents, and stores them by the issuer in each document."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -67,7 +67,7 @@ def key_by_client_id(grant: Grant, resource: Resource) -> VaultKey:
 
 
 def session_under_the_issuer_that_was_claimed() -> dict[str, Any]:
-    """The session belongs to the issuer that the ID token names, whichever merchant it came from."""
+    """Stores the session under the issuer in the ID token, whichever merchant sent the ID token."""
     claimed: dict[str, str] = {}
 
     def person_named(facts: IdTokenFacts) -> Person | None:
@@ -84,7 +84,7 @@ def session_under_the_issuer_that_was_claimed() -> dict[str, Any]:
 
 
 def named_by_iss(resource: Resource, issuer: str, others: Iterable[Resource]) -> MerchantPlace | None:
-    """Any merchant that the gateway knows may answer."""
+    """Accepts an answer of any merchant that the gateway knows."""
     known = [each.merchant for each in others if each.merchant.issuer == issuer]
     return known[-1] if known else resource.merchant
 
@@ -92,7 +92,7 @@ def named_by_iss(resource: Resource, issuer: str, others: Iterable[Resource]) ->
 def endpoint_named_by_iss(
     resource: Resource, issuer: str, others: Iterable[Resource]
 ) -> MerchantPlace | None:
-    """The code goes to the issuer that the redirect names; the ID token has to be the merchant's."""
+    """Sends the code to the merchant in iss, but requires an ID token for the Resource's merchant."""
     other = named_by_iss(resource, issuer, others) or resource.merchant
     return replace(resource.merchant, token_endpoint=other.token_endpoint, jwks_uri=other.jwks_uri)
 
@@ -107,7 +107,7 @@ def same_host(resource: Resource, issuer: str, _others: Iterable[Resource]) -> M
 
 
 async def sent_as_discovered(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """The redirect to the merchant goes to the endpoint that its discovery document names."""
+    """Redirects to the authorization endpoint in the merchant's discovery document."""
     resource = gateway.store.resources.get(asked.path.split("/")[-3] if asked.path.count("/") > 2 else "")
     location = answered.header("location")
     if resource is None or not location.startswith(resource.merchant.authorization_endpoint):
@@ -121,7 +121,7 @@ async def sent_as_discovered(asked: Asked, answered: Answered, gateway: Gateway)
 
 
 def any_of_the_project(facts: RedemptionFacts) -> Resource | None:
-    """Subjects are by Project and login, and a token redeems every Resource of its Project."""
+    """Finds any Resource of the Project; subjects are the same for one login at all its merchants."""
     return next(
         (
             each
@@ -134,65 +134,69 @@ def any_of_the_project(facts: RedemptionFacts) -> Resource | None:
 
 DEFECTS = (
     defect(
-        "users-of-all-merchants-by-login (AUTHZ-22): A token redeems every Resource of its Project, also as "
-        "the user of the same login at another merchant.",
+        "users-of-all-merchants-by-login (AUTHZ-22): An access token redeems every Resource of its Project; "
+        "at another merchant it redeems for the user with the same login.",
         redeemed_resource=any_of_the_project,
     ),
     defect(
-        "session-by-client-id (AUTHZ-22): A browser is signed in at every merchant that gave the gateway the "
-        "same client ID.",
+        "session-by-client-id (AUTHZ-22): A signed-in browser is also signed in at every other merchant "
+        "where the gateway has the same client ID.",
         session_of=lambda resource: resource.merchant.client_id,
     ),
     defect(
-        "session-by-project (AUTHZ-22): A browser is signed in at every merchant of the Project.",
+        "session-by-project (AUTHZ-22): A signed-in browser is also signed in at every other merchant of "
+        "the Project.",
         session_of=lambda resource: resource.project_id,
     ),
     defect(
-        "session-everywhere (AUTHZ-22): A browser that has signed in somewhere is signed in everywhere.",
+        "session-everywhere (AUTHZ-22): A browser that is signed in at one merchant is signed in at all "
+        "merchants.",
         session_of=lambda _resource: "",
     ),
     defect(
-        "session-under-the-claimed-issuer (AUTHZ-22 AUTHZ-28): The session belongs to the issuer that the ID "
-        "token names.",
+        "session-under-the-claimed-issuer (AUTHZ-22 AUTHZ-28): The gateway does not check iss of an ID "
+        "token, and stores the session under the issuer that it names.",
         **session_under_the_issuer_that_was_claimed(),
     ),
     defect(
-        "token-endpoint-by-client-id (AUTHZ-22): Of two merchants with the same client ID, the first gets "
-        "what was made for both.",
+        "token-endpoint-by-client-id (AUTHZ-22): If the gateway has the same client ID at two merchants, "
+        "requests for both go to the token endpoint of the first.",
         vault_at_work=VaultByClientId,
     ),
     defect(
         "token-endpoint-by-claimed-issuer (AUTHZ-22): A discovery document that names another merchant's "
-        "issuer replaces that one's token endpoint.",
+        "issuer replaces the token endpoint of that merchant.",
         vault_at_work=VaultAsDiscovered,
     ),
     defect(
-        "vault-by-client-id (AUTHZ-22): A merchant token is kept by the client ID, and refreshed at either "
-        "merchant.",
+        "vault-by-client-id (AUTHZ-22): The vault is keyed by user and client ID at the merchant, so two "
+        "merchants with the same client ID share an entry.",
         vault_key=key_by_client_id,
     ),
     defect(
-        "merchant-named-by-iss (AUTHZ-29): Whoever the callback's iss names may sign the user in.",
+        "merchant-named-by-iss (AUTHZ-29): The gateway accepts a sign-in by any known merchant that the "
+        "callback names in iss.",
         answering=named_by_iss,
     ),
     defect(
-        "token-endpoint-named-by-iss (AUTHZ-29): The code goes to whomever the callback's iss names.",
+        "token-endpoint-named-by-iss (AUTHZ-29): The gateway sends the merchant's code to the merchant that "
+        "the callback names in iss.",
         answering=endpoint_named_by_iss,
     ),
     defect(
-        "one-callback-without-iss (AUTHZ-29): All Resources share a callback, which does not look at iss.",
+        "one-callback-without-iss (AUTHZ-29): All Resources share one callback, which ignores iss.",
         one_callback=True,
         answering=whoever_answers,
     ),
     defect(
-        "one-callback-iss-by-host (AUTHZ-29): All Resources share a callback, and of iss only the host is "
-        "compared.",
+        "one-callback-iss-by-host (AUTHZ-29): All Resources share one callback, which compares only the "
+        "host of iss.",
         one_callback=True,
         answering=same_host,
     ),
     defect(
-        "authorization-endpoint-as-discovered (AUTHZ-29): A browser is sent wherever the merchant's "
-        "discovery document says, and all Resources share a callback, which does not look at iss.",
+        "authorization-endpoint-as-discovered (AUTHZ-29): The gateway redirects to the endpoint in the "
+        "merchant's discovery document; all Resources share one callback, which ignores iss.",
         one_callback=True,
         answering=whoever_answers,
         around=meddling(sent_as_discovered),

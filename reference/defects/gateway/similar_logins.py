@@ -1,4 +1,4 @@
-"""Gateways that take two logins for one, in the vault or where a `sub` is chosen."""
+"""Gateways that treat two similar logins as one, in the vault or for `sub`, or one new user as two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.gateway.records import Person
 from gateproof.reference.ids import Ids
 
 Subject = Callable[[Mapping[tuple[str, str], str], str, str, Ids], str]
-# How long another process does not see a new user: longer than two sign-ins take on a busy machine.
+# The time for which other processes do not see a new user: longer than two sign-ins on a slow machine.
 BEHIND_S = 4.0
 
 
@@ -26,13 +26,13 @@ def composed(login: str) -> str:
 
 
 def as_a_database_compares(login: str) -> str:
-    """Neither case, accents, widths nor invisible characters count, and no blank at the end."""
+    """Ignores case, accents, character widths, invisible characters and trailing spaces."""
     letters = unicodedata.normalize("NFKD", login).casefold().rstrip(" ")
     return "".join(letter for letter in letters if unicodedata.category(letter) not in ("Mn", "Cf"))
 
 
 def as_a_mailbox(login: str) -> str:
-    """Full stops and what follows a plus sign do not count before the @."""
+    """Removes full stops, and a plus sign with all that follows, before the @."""
     local, at, domain = login.partition("@")
     return local.partition("+")[0].replace(".", "") + at + domain
 
@@ -46,7 +46,7 @@ def local_part(login: str) -> str:
 
 
 def subject_by(form: Callable[[str], str]) -> Subject:
-    """A user is known whose login has the same form."""
+    """Users whose logins have the same form get the same subject."""
 
     def chosen(known: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
         mine = (project_id, form(login_id))
@@ -57,7 +57,7 @@ def subject_by(form: Callable[[str], str]) -> Subject:
 
 
 def account_by_email() -> Callable[[IdTokenFacts], Person | None]:
-    """Who signs in is the user who came with that e-mail address first."""
+    """Signs in the first user that had this e-mail address."""
     accounts: dict[str, Person] = {}
 
     def named(facts: IdTokenFacts) -> Person | None:
@@ -71,7 +71,7 @@ def account_by_email() -> Callable[[IdTokenFacts], Person | None]:
 
 
 def new_users_from_a_replica() -> Subject:
-    """A user has one `sub` in all Projects, and one that is new is not seen by everybody at once."""
+    """One `sub` for a user in all Projects; other processes see a new user only after some time."""
     seen: dict[str, float] = {}
 
     def chosen(known: Mapping[tuple[str, str], str], project_id: str, login_id: str, ids: Ids) -> str:
@@ -87,56 +87,60 @@ def new_users_from_a_replica() -> Subject:
 
 DEFECTS = (
     defect(
-        "vault-keyed-by-the-login-in-small-letters (REDEEM-12): The vault is keyed by login, in small "
-        "letters.",
+        "vault-keyed-by-the-login-in-small-letters (REDEEM-12): The vault is keyed by the login in lower "
+        "case.",
         vault_key=by_login_as(str.lower),
     ),
     defect(
-        "vault-keyed-by-a-trimmed-login (REDEEM-12): The vault is keyed by login, without the "
-        "blanks around it.",
+        "vault-keyed-by-a-trimmed-login (REDEEM-12): The vault is keyed by the login without whitespace "
+        "around it.",
         vault_key=by_login_as(str.strip),
     ),
     defect(
-        "vault-keyed-by-a-login-without-blanks (REDEEM-12): The vault is keyed by login, without any blanks.",
+        "vault-keyed-by-a-login-without-blanks (REDEEM-12): The vault is keyed by the login without any "
+        "whitespace.",
         vault_key=by_login_as(without_blanks),
     ),
     defect(
-        "vault-keyed-by-a-composed-login (REDEEM-12): The vault is keyed by login, in a Unicode normal form.",
+        "vault-keyed-by-a-composed-login (REDEEM-12): The vault is keyed by the login in Unicode form NFC.",
         vault_key=by_login_as(composed),
     ),
     defect(
-        "vault-keyed-as-a-database-compares (REDEEM-12): The vault is keyed by login in a column whose "
-        "collation sees neither case nor accents.",
+        "vault-keyed-as-a-database-compares (REDEEM-12): The vault is keyed by the login, in a column whose "
+        "collation ignores case, accents and trailing spaces.",
         vault_key=by_login_as(as_a_database_compares),
     ),
     defect(
-        "vault-keyed-by-the-mailbox (REDEEM-12): The vault is keyed by login, without full stops and tags.",
+        "vault-keyed-by-the-mailbox (REDEEM-12): The vault is keyed by the login without full stops and "
+        "+tags before the @.",
         vault_key=by_login_as(as_a_mailbox),
     ),
     defect(
-        "sub-of-the-login-in-small-letters (CLAIM-03): Logins that differ by case have one `sub`.",
+        "sub-of-the-login-in-small-letters (CLAIM-03): Logins that differ only in case get the same `sub`.",
         subject=subject_by(str.lower),
     ),
     defect(
-        "sub-of-the-local-part (CLAIM-03): Logins that are the same before the @ have one `sub`.",
+        "sub-of-the-local-part (CLAIM-03): Logins that are equal before the @ get the same `sub`.",
         subject=subject_by(local_part),
     ),
     defect(
-        "sub-as-a-database-compares (CLAIM-03): Logins that a database takes for the same have one `sub`.",
+        "sub-as-a-database-compares (CLAIM-03): Logins that are equal for a database collation without case "
+        "and accents get the same `sub`.",
         subject=subject_by(as_a_database_compares),
     ),
     defect(
-        "sub-of-a-trimmed-login (CLAIM-03): Logins that differ by blanks around them have one `sub`.",
+        "sub-of-a-trimmed-login (CLAIM-03): Logins that differ only in whitespace around them get the same "
+        "`sub`.",
         subject=subject_by(str.strip),
     ),
     defect(
-        "account-by-email (REDEEM-12): Users with one e-mail address are one user, whether or not the "
-        "merchant has verified it.",
+        "account-by-email (REDEEM-12): Users with the same e-mail address are one user, even if the "
+        "merchant has not verified it.",
         person_named=account_by_email(),
     ),
     defect(
-        "new-users-from-a-replica (CLAIM-03 ROBUST-04): A user who signs in for the first time, twice at "
-        "once, is taken for two.",
+        "new-users-from-a-replica (CLAIM-03 ROBUST-04): A new user who signs in twice at the same time gets "
+        "two subjects.",
         subject=new_users_from_a_replica(),
     ),
 )

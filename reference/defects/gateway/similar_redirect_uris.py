@@ -1,4 +1,4 @@
-"""Gateways that take an address for the registered redirect URI that is not quite it."""
+"""Gateways that accept a redirect URI which is only similar to a registered one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Alike = Callable[[str, str], bool]
 
 
 def registered_by(alike: Alike) -> AuthorizationCheck:
-    """A check by which an address is registered when it is like one that is."""
+    """A check that also accepts a redirect URI if it is `alike` to a registered one."""
 
     def check(facts: AuthorizationFacts) -> Refusal | None:
         given = facts.value("redirect_uri")
@@ -42,7 +42,7 @@ def taken(name: str, what: str, alike: Alike) -> Defect[Policies]:
 
 
 def both(change: Callable[[str], str]) -> Alike:
-    """Compared after the same change to both."""
+    """Compares after the same change to both."""
     return lambda given, uri: change(given) == change(uri)
 
 
@@ -68,85 +68,102 @@ def any_host_and_any_path(facts: AuthorizationFacts) -> Refusal | None:
 
 
 DEFECTS = (
-    taken("redirect-by-prefix", "A longer address passes.", lambda given, uri: given.startswith(uri)),
+    taken(
+        "redirect-by-prefix",
+        "A URI that begins with the registered one is accepted.",
+        lambda given, uri: given.startswith(uri),
+    ),
     taken(
         "redirect-below-the-registered-one",
-        "An address below the registered one passes.",
+        "A URI below the registered one is accepted.",
         lambda given, uri: given.startswith(uri.rstrip("/") + "/"),
     ),
-    taken("redirect-by-suffix", "An address that ends alike passes.", lambda given, uri: given.endswith(uri)),
-    taken("redirect-contains", "An address with the registered one in it passes.", lambda g, uri: uri in g),
-    taken("redirect-shorter", "A beginning of the registered one passes.", lambda g, uri: uri.startswith(g)),
-    taken("redirect-in-any-case", "The case of the path does not count.", both(str.casefold)),
-    taken("redirect-trailing-slash", "A slash at the end does not count.", both(lambda url: url.rstrip("/"))),
-    taken("redirect-trimmed", "White space around it does not count.", both(str.strip)),
     taken(
-        "redirect-empty-query", "A question mark at the end does not count.", both(lambda u: u.rstrip("?"))
+        "redirect-by-suffix",
+        "A URI that ends with the registered one is accepted.",
+        lambda given, uri: given.endswith(uri),
     ),
-    taken("redirect-slashes-merged", "Slashes are merged.", both(lambda url: re.sub("/+", "/", url))),
-    taken("redirect-dots-resolved", "Dot segments are resolved first.", both(resolved)),
-    taken("redirect-decoded", "Percent-encoding is undone first.", both(unquote)),
-    taken("redirect-decoded-and-resolved", "Both.", both(lambda url: resolved(unquote(url)))),
-    taken("redirect-by-host", "Any address on the registered host passes.", both(host)),
+    taken(
+        "redirect-contains", "A URI that contains the registered one is accepted.", lambda g, uri: uri in g
+    ),
+    taken(
+        "redirect-shorter", "A prefix of the registered URI is accepted.", lambda g, uri: uri.startswith(g)
+    ),
+    taken("redirect-in-any-case", "The comparison is case-insensitive.", both(str.casefold)),
+    taken("redirect-trailing-slash", "A trailing slash is ignored.", both(lambda url: url.rstrip("/"))),
+    taken("redirect-trimmed", "Whitespace around the URI is ignored.", both(str.strip)),
+    taken("redirect-empty-query", "A trailing question mark is ignored.", both(lambda u: u.rstrip("?"))),
+    taken(
+        "redirect-slashes-merged", "Consecutive slashes are merged.", both(lambda url: re.sub("/+", "/", url))
+    ),
+    taken("redirect-dots-resolved", "Dot segments are resolved before the comparison.", both(resolved)),
+    taken("redirect-decoded", "URIs are percent-decoded before the comparison.", both(unquote)),
+    taken(
+        "redirect-decoded-and-resolved",
+        "URIs are decoded, then dot segments resolved.",
+        both(lambda url: resolved(unquote(url))),
+    ),
+    taken("redirect-by-host", "Only the host is compared.", both(host)),
     taken(
         "redirect-by-host-and-path",
-        "Port, userinfo and query do not count.",
+        "Only host and path are compared.",
         both(lambda url: host(url) + urlsplit(url).path),
     ),
     taken(
         "redirect-on-sub-domains",
-        "Sub-domains of the registered host pass.",
+        "Sub-domains of the registered host are accepted.",
         lambda given, uri: host(given).endswith("." + host(uri)),
     ),
     taken(
         "redirect-on-hosts-that-end-alike",
-        "Hosts that end like the registered one pass.",
+        "Hosts that end with the registered host are accepted.",
         lambda given, uri: host(given).endswith(host(uri)),
     ),
-    taken("redirect-on-any-port", "The port does not count.", both(without_port)),
-    taken("redirect-with-any-query", "The query does not count.", both(lambda url: url.partition("?")[0])),
+    taken("redirect-on-any-port", "The port is ignored.", both(without_port)),
+    taken("redirect-with-any-query", "The query is ignored.", both(lambda url: url.partition("?")[0])),
     taken(
         "redirect-query-in-any-order",
-        "The order of the query does not count.",
+        "The order of query parameters is ignored.",
         both(lambda url: "&".join(sorted(re.split("[?&]", url)))),
     ),
-    taken("redirect-with-any-fragment", "A fragment does not count.", both(lambda u: u.partition("#")[0])),
+    taken("redirect-with-any-fragment", "The fragment is ignored.", both(lambda u: u.partition("#")[0])),
     taken(
         "redirect-with-userinfo",
-        "What stands before an @ does not count.",
+        "User information before an @ is ignored.",
         both(lambda url: re.sub("//[^/@]*@", "//", url)),
     ),
     taken(
         "redirect-as-a-pattern",
-        "The registered address is taken for a regular expression.",
+        "The registered URI is used as a regular expression.",
         lambda given, uri: re.fullmatch(uri, given) is not None,
     ),
     taken(
         "redirect-by-wildcard",
-        "An asterisk in a registered address stands for anything.",
+        "An asterisk in a registered URI is a wildcard.",
         lambda given, uri: re.fullmatch(".*".join(map(re.escape, uri.split("*"))), given) is not None,
     ),
-    taken("redirect-by-any-scheme", "The scheme does not count.", both(lambda url: url.partition(":")[2])),
-    taken("redirect-backslashes", "Back slashes are slashes.", both(lambda url: url.replace("\\", "/"))),
-    taken("redirect-cut-at-a-null", "What stands behind %00 is cut off.", both(lambda u: u.split("%00")[0])),
-    taken("redirect-path-parameters", "Path parameters do not count.", both(lambda url: url.split(";")[0])),
+    taken("redirect-by-any-scheme", "The scheme is ignored.", both(lambda url: url.partition(":")[2])),
+    taken("redirect-backslashes", "Backslashes count as slashes.", both(lambda url: url.replace("\\", "/"))),
+    taken("redirect-cut-at-a-null", "URIs are cut at %00.", both(lambda u: u.split("%00")[0])),
+    taken("redirect-path-parameters", "Path parameters are ignored.", both(lambda url: url.split(";")[0])),
     taken(
         "redirect-in-a-list-by-commas",
-        "A registered address with commas in it is a list of addresses.",
+        "A registered URI with commas is used as a list of URIs.",
         lambda given, uri: given in uri.split(","),
     ),
     taken(
         "redirect-first-of-a-list",
-        "Of two addresses the first one counts.",
+        "Of several URIs, only the first one is compared.",
         lambda g, uri: g.split()[0] == uri,
     ),
     defect(
-        "redirect-mixed (AUTHZ-06): The host of one registered address goes with the path of another.",
+        "redirect-mixed (AUTHZ-06): The gateway accepts the host of one registered URI with the path of "
+        "another.",
         page_checks=instead(PAGE_CHECKS, redirect_uri_is_registered, any_host_and_any_path),
     ),
     defect(
-        "redirect-anywhere-with-an-error (AUTHZ-06): The error about an unregistered address is sent to "
-        "that address.",
+        "redirect-anywhere-with-an-error (AUTHZ-06): The gateway redirects the error about an unregistered "
+        "redirect URI to that URI.",
         page_checks=(client_is_known,),
         redirect_checks=(redirect_uri_is_registered, *REDIRECT_CHECKS),
     ),

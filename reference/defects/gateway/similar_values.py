@@ -1,4 +1,4 @@
-"""Gateways that take one thing for another: what looks the same, or what was there before."""
+"""Gateways that confuse similar values, or current values with earlier ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAY = "deny-but-stay"
 
 
 class YesForGood:
-    """Once a user has approved an agent, both buttons lead on."""
+    """If the user has approved the agent before, both buttons approve."""
 
     def __init__(self) -> None:
         self._said_yes = False
@@ -50,7 +50,7 @@ def yes_for_good() -> dict[str, Any]:
 
 
 def project_by_indicator() -> Callable[[TokenFacts], JsonObject]:
-    """The Project is looked up by the indicator, and the first one that is found is as good as any."""
+    """Takes the first Project that is known for the Resource indicator."""
     projects: dict[str, str] = {}
 
     def claims(facts: TokenFacts) -> JsonObject:
@@ -79,37 +79,38 @@ def namesake(ids: Ids) -> SigningKey:
 
 DEFECTS = (
     defect(
-        "yes-is-for-good (AUTHZ-16 ROBUST-04): A user who has approved an agent once gives it a code by "
-        "declining, too.",
+        "yes-is-for-good (AUTHZ-16 ROBUST-04): After a user has approved an agent once, the button to "
+        "decline also approves it.",
         **yes_for_good(),
     ),
     defect(
         "project-found-by-the-indicator (CLAIM-08 REDEEM-01): ext.project_id is the first Project that has "
-        "a Resource of this indicator.",
+        "a Resource with this indicator.",
         access_token_claims=project_by_indicator(),
     ),
     defect(
-        "redemption-scope-as-a-beginning (REDEEM-08): A scope that begins with ext_token:read will do.",
+        "redemption-scope-as-a-beginning (REDEEM-08): The gateway accepts for redemption any scope that "
+        "contains ext_token:read, for example as its beginning.",
         **checking(redemption.user_token_may_redeem, scope_somewhere),
     ),
     defect(
-        "verifier-stripped (CODE-04): White space around a code_verifier is taken off.",
+        "verifier-stripped (CODE-04): The gateway removes whitespace around a code_verifier.",
         **verifier_by(lambda verifier, challenge: challenge_of(verifier.strip()) == challenge),
     ),
     defect(
-        "rotation-keeps-one-key (KEYS-04): A second rotation takes the key before the last out, while "
-        "tokens that it signed still live.",
+        "rotation-keeps-one-key (KEYS-04): The gateway keeps one retired key, so a second rotation removes "
+        "a key whose tokens have not expired.",
         core_keys_shown=lambda core, now, _own: current_and_last(core, now),
         live_core_keys=current_and_last,
     ),
     defect(
-        "old-key-for-five-minutes (KEYS-04): A key that was rotated out leaves the key set five minutes "
-        "later, before its tokens end.",
+        "old-key-for-five-minutes (KEYS-04): The gateway removes a rotated key from the key set after five "
+        "minutes, before its tokens expire.",
         core_keys_shown=lambda core, now, _own: current_and_fresh(core, now),
         live_core_keys=current_and_fresh,
     ),
     defect(
-        "new-key-under-the-old-name (KEYS-05 KEYS-03 KEYS-04): Every signing key of the core has the same "
+        "new-key-under-the-old-name (KEYS-05 KEYS-03 KEYS-04): All signing keys of the core have the same "
         "kid.",
         new_core_key=namesake,
     ),

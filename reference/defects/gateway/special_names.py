@@ -1,4 +1,4 @@
-"""Gateways that stumble over a name that every object of a language has, or that a database reads."""
+"""Gateways that fail on a name that every JavaScript object has as a property, or on a NUL."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gateproof.reference.gateway.records import Agent, ProxyClient, Resource
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import Refusal
 
-# What `name in {}` finds in JavaScript.
+# Names for which `name in {}` is true in JavaScript.
 INHERITED = ("__proto__", "constructor", "toString", "hasOwnProperty")
 
 
 def not_inherited(name: object) -> None:
-    """What is found under such a name is a function, and has no member that is then read."""
+    """Raises for such a name: the lookup finds a function instead of a record."""
     if name in INHERITED:
         raise LookupError(name)
 
@@ -46,7 +46,7 @@ def resource_in_an_object(facts: RedemptionFacts) -> Resource | None:
 
 
 def resource_as_a_c_string(facts: RedemptionFacts) -> Resource | None:
-    """A database that refuses NUL in a text."""
+    """The database raises an exception for NUL in a text."""
     if isinstance(facts.indicator, str) and "\x00" in facts.indicator:
         raise ValueError("invalid byte sequence")
     return redemption.redeemed_resource(facts)
@@ -80,38 +80,43 @@ def path_in_an_object(asked: Asked, answered: Answered, _: Gateway) -> Answered:
 
 DEFECTS = (
     defect(
-        "agents-in-an-object (ROBUST-01): A client_id that every object has as a member ends as a 500.",
+        "agents-in-an-object (ROBUST-01): The gateway answers 500 to a client_id that is a property of "
+        "every JavaScript object, such as constructor.",
         agent_named=agent_in_an_object,
     ),
     defect(
-        "proxy-clients-in-an-object (ROBUST-01): A Proxy client's ID that every object has as a member ends "
-        "as a 500.",
+        "proxy-clients-in-an-object (ROBUST-01): The gateway answers 500 to a Proxy client's ID that is a "
+        "property of every JavaScript object.",
         proxy_client_named=proxy_client_in_an_object,
     ),
     defect(
-        "resources-in-an-object (ROBUST-01): A Resource indicator that every object has as a member ends as "
-        "a 500.",
+        "resources-in-an-object (ROBUST-01): The gateway answers 500 to a Resource indicator that is a "
+        "property of every JavaScript object.",
         redeemed_resource=resource_in_an_object,
     ),
     defect(
-        "nul-in-an-indicator-unguarded (ROBUST-01): A Resource indicator with a NUL ends as a 500.",
+        "nul-in-an-indicator-unguarded (ROBUST-01): The gateway answers 500 to a Resource indicator with a "
+        "NUL character.",
         redeemed_resource=resource_as_a_c_string,
     ),
     defect(
-        "grants-in-an-object (ROBUST-01): A grant_type that every object has as a member ends as a 500.",
+        "grants-in-an-object (ROBUST-01): The gateway answers 500 to a grant_type that is a property of "
+        "every JavaScript object.",
         token_request_checks=(*code_exchange.TOKEN_REQUEST_CHECKS, grant_in_an_object),
     ),
     defect(
-        "keys-in-an-object (ROBUST-01): A token whose kid every object has as a member ends as a 500.",
+        "keys-in-an-object (ROBUST-01): The gateway answers 500 to an access token whose kid is a property "
+        "of every JavaScript object.",
         verified_claims=key_in_an_object,
     ),
     defect(
-        "agent-name-in-an-object (ROBUST-01): The page that asks about an agent with such a name ends as a "
-        "500.",
+        "agent-name-in-an-object (ROBUST-01): The approve page is a 500 if the agent's name is a property "
+        "of every JavaScript object.",
         approve_page=agent_on_the_page,
     ),
     defect(
-        "paths-in-an-object (ROBUST-01): A path with such a name in place of a Resource ID ends as a 500.",
+        "paths-in-an-object (ROBUST-01): The gateway answers 500 to a path with a segment that is a "
+        "property of every JavaScript object, for example as the Resource ID.",
         around=meddling(path_in_an_object),
     ),
 )

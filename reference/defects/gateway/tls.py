@@ -1,4 +1,4 @@
-"""Gateways whose TLS is careless."""
+"""Gateways with insecure TLS."""
 
 from __future__ import annotations
 
@@ -24,30 +24,28 @@ def keys_elsewhere(facts: DiscoveryFacts) -> JsonObject:
 
 
 DEFECTS = (
+    defect("tls-1.0-and-up (TLS-01): The gateway accepts TLS 1.0.", oldest_tls=ssl.TLSVersion.TLSv1),
     defect(
-        "tls-1.0-and-up (TLS-01): Clients that speak TLS 1.0 are served.", oldest_tls=ssl.TLSVersion.TLSv1
-    ),
-    defect(
-        "tls-1.1-and-up (TLS-01): Clients that speak TLS 1.1 are served.",
+        "tls-1.1-and-up (TLS-01): The gateway accepts TLS 1.1.",
         oldest_tls=ssl.TLSVersion.TLSv1_1,
     ),
     defect(
-        "plain-http-on-the-tls-port (TLS-01): The ports for TLS serve plain HTTP as well.",
+        "plain-http-on-the-tls-port (TLS-01): The TLS ports also accept plain HTTP.",
         listen=listen_to_both,
     ),
     defect(
-        "plain-http-on-the-core-port (TLS-01): The core host's port for TLS serves plain HTTP as well.",
+        "plain-http-on-the-core-port (TLS-01): The TLS port of the core host also accepts plain HTTP.",
         listen=listening_as(listen_to_both, which=_CORE),
     ),
     defect(
-        "plain-http-for-proxy-tokens (TLS-01): The key set is on a port of its own, and the core host's "
-        "port serves plain HTTP beside TLS.",
+        "plain-http-for-proxy-tokens (TLS-01): The TLS port of the core host also accepts plain HTTP, but "
+        "the key set is on another port.",
         listen=listening_as(_KEYS.beside(listen_to_both), which=_CORE),
         discovery_document=keys_elsewhere,
     ),
     defect(
-        "core-certificate-of-another-host (TLS-01): The core host's certificate is self-signed and names "
-        "another host.",
+        "core-certificate-of-another-host (TLS-01): The core host has a self-signed certificate for another "
+        "host name.",
         listen=listening_as(under_another_name, which=_CORE),
     ),
 )

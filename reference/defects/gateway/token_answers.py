@@ -1,4 +1,4 @@
-"""Gateways whose token endpoint answers wrongly."""
+"""Gateways with wrong members in the answers of the token endpoint."""
 
 from __future__ import annotations
 
@@ -21,24 +21,26 @@ def scope_as_array(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "no-id-token (CODE-01 CLAIM-09): The exchange gives no ID token.",
+        "no-id-token (CODE-01 CLAIM-09): The token answer has no id_token.",
         token_answer=leaving_out("id_token"),
     ),
     defect(
-        "no-refresh-token (CODE-01 CLAIM-12): The exchange gives no refresh token.",
+        "no-refresh-token (CODE-01 CLAIM-12): The token answer has no refresh_token.",
         token_answer=leaving_out("refresh_token"),
     ),
     defect(
-        "no-scope (CODE-01): The exchange does not say which scopes were granted.",
+        "no-scope (CODE-01): The token answer has no scope.",
         token_answer=leaving_out("scope"),
     ),
-    defect("scope-as-an-array (CODE-01): The granted scopes are an array.", token_answer=scope_as_array),
+    defect(
+        "scope-as-an-array (CODE-01): The scope in the token answer is an array.", token_answer=scope_as_array
+    ),
     defect(
         "proxy-lifetime-as-a-string (PROXY-01 PROXY-02): expires_in of a Proxy token is a string.",
         proxy_token_answer=lambda token, life: proxy_token_answer(token, life) | {"expires_in": str(life)},
     ),
     defect(
-        "proxy-lifetime-left-out (PROXY-01 PROXY-02): A Proxy token comes without expires_in.",
+        "proxy-lifetime-left-out (PROXY-01 PROXY-02): The answer with a Proxy token has no expires_in.",
         proxy_token_answer=lambda token, life: lacking(proxy_token_answer(token, life), "expires_in"),
     ),
     defect(
@@ -51,15 +53,16 @@ DEFECTS = (
     ),
     defect(
         "proxy-token-under-another-name (PROXY-01 PROXY-10 KEYS-04 REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 "
-        "REDEEM-05): A Proxy token is called proxy_token in its answer.",
+        "REDEEM-05): The answer has the Proxy token in the member proxy_token instead of access_token.",
         proxy_token_answer=lambda token, life: {"proxy_token": token, "expires_in": life},
     ),
     defect(
-        "proxy-token-for-a-day (PROXY-02 PROXY-07 REDEEM-11): A Proxy token lives for a day.",
+        "proxy-token-for-a-day (PROXY-02 PROXY-07 REDEEM-11): A Proxy token is valid for a day.",
         proxy_token_lifetime_s=86400,
     ),
     defect(
-        "proxy-token-for-a-minute (PROXY-02 PROXY-06 VAULT-01 VAULT-07): A Proxy token lives for a minute.",
+        "proxy-token-for-a-minute (PROXY-02 PROXY-06 VAULT-01 VAULT-07): A Proxy token is valid for a "
+        "minute.",
         proxy_token_lifetime_s=60,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose tokens end too early, or say of themselves in a refresh what they did not say before."""
+"""Gateways whose tokens expire too early, or whose claims change over time or at a refresh."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_refresh(facts: TokenFacts) -> bool:
 
 
 def ten_a_client() -> Callable[[Store, str, ProxyToken, float], None]:
-    """A client has so many Proxy tokens at most: the newest ones."""
+    """Keeps only the newest Proxy tokens of each client."""
     issued: dict[str, deque[str]] = {}
 
     def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
@@ -62,7 +62,7 @@ def proxy_tokens_of_their_key() -> dict[str, Any]:
 
 
 def for_known_resources() -> dict[str, Any]:
-    """A Proxy token is for the Resources that its Project has when it is issued."""
+    """A Proxy token is valid only for the Resources that its Project has when it is issued."""
     known: dict[str, frozenset[str]] = {}
 
     def keep(store: Store, token: str, record: ProxyToken, now: float) -> None:
@@ -78,7 +78,7 @@ def for_known_resources() -> dict[str, Any]:
 
 
 def known_by_the_first(key: str, name: str) -> Callable[[TokenFacts], JsonObject]:
-    """What the token says of an agent is what was said of the first agent that is alike."""
+    """Takes the member `name` of ext.agent from the first agent with the same `key`."""
     first: dict[str, object] = {}
 
     def agent(facts: TokenFacts) -> JsonObject:
@@ -90,7 +90,7 @@ def known_by_the_first(key: str, name: str) -> Callable[[TokenFacts], JsonObject
 
 
 def ends_with_the_first() -> Callable[[TokenFacts], JsonObject]:
-    """The expiry is that of the grant's first access token."""
+    """Uses the expiry of the grant's first access token."""
     ends: dict[str, int] = {}
     return claiming(
         lambda facts: {"exp": ends.setdefault(facts.grant.id, int(facts.now) + ACCESS_TOKEN_LIFETIME_S)}
@@ -98,7 +98,7 @@ def ends_with_the_first() -> Callable[[TokenFacts], JsonObject]:
 
 
 def session_of_the_first() -> dict[str, Any]:
-    """Redemption asks for a session, which begins with the code exchange and lasts as long as that token."""
+    """Redemption requires a session that ends when the access token of the code exchange expires."""
     ends: dict[str, float] = {}
 
     def claims(facts: TokenFacts) -> JsonObject:
@@ -134,58 +134,59 @@ def second_one_is_a_jwt(facts: TokenFacts, ids: Ids) -> str:
 
 DEFECTS = (
     defect(
-        "ten-proxy-tokens-a-client (PROXY-06): A Proxy client has ten Proxy tokens: the eleventh ends the "
-        "first.",
+        "ten-proxy-tokens-a-client (PROXY-06): A Proxy client can have ten Proxy tokens; the eleventh "
+        "invalidates the first.",
         keep_proxy_token=ten_a_client(),
     ),
     defect(
-        "proxy-token-for-known-resources (PROXY-06 REDEEM-01): A Proxy token redeems at the Resources alone "
-        "that its Project had when it was issued.",
+        "proxy-token-for-known-resources (PROXY-06 REDEEM-01): A Proxy token redeems only at Resources that "
+        "its Project had when the token was issued.",
         **for_known_resources(),
     ),
     defect(
-        "agents-name-by-its-domain (CLAIM-07): Agents of one domain go by the name of the first of them.",
+        "agents-name-by-its-domain (CLAIM-07): The name in ext.agent is that of the first agent with the "
+        "same domain.",
         access_token_claims=known_by_the_first("domain", "name"),
     ),
     defect(
-        "agents-domain-by-its-name (CLAIM-07): Agents of one name are said to be at the domain of the first "
-        "of them.",
+        "agents-domain-by-its-name (CLAIM-07): The domain in ext.agent is that of the first agent with the "
+        "same name.",
         access_token_claims=known_by_the_first("name", "domain"),
     ),
     defect(
-        "proxy-tokens-end-at-a-rotation (KEYS-04): Proxy tokens end when the core gets another signing key.",
+        "proxy-tokens-end-at-a-rotation (KEYS-04): A rotation of the core key invalidates all Proxy tokens.",
         **proxy_tokens_of_their_key(),
     ),
     defect(
-        "refreshed-token-ends-with-the-first (CLAIM-04): An access token from a refresh expires when the "
-        "first one does.",
+        "refreshed-token-ends-with-the-first (CLAIM-04): An access token from a refresh has the expiry of "
+        "the grant's first access token.",
         access_token_claims=ends_with_the_first(),
     ),
     defect(
-        "late-refresh-redeems-nothing (REDEEM-01): Redemption refuses an access token from a refresh once "
-        "the first one of its grant has expired.",
+        "late-refresh-redeems-nothing (REDEEM-01): Redemption refuses access tokens from a refresh after "
+        "the grant's first access token has expired.",
         **session_of_the_first(),
     ),
     defect(
-        "sub-of-the-quarter (CLAIM-03): A user has another `sub` every three months.",
+        "sub-of-the-quarter (CLAIM-03): `sub` of a user changes every 90 days.",
         access_token_claims=claiming(of_the_quarter),
     ),
     defect(
-        "sub-is-the-login-backwards-in-hex (CLAIM-03): `sub` is Project and login, backwards and in "
+        "sub-is-the-login-backwards-in-hex (CLAIM-03): `sub` is Project and login in reverse order, in "
         "hexadecimal.",
         subject=made_of_the_login(lambda octets: octets[::-1].hex()),
     ),
     defect(
-        "sub-is-the-login-in-base32 (CLAIM-03): `sub` is Project and login in small letters of base32.",
+        "sub-is-the-login-in-base32 (CLAIM-03): `sub` is Project and login in base32, in lower case.",
         subject=made_of_the_login(lambda octets: base64.b32encode(octets).decode().lower().rstrip("=")),
     ),
     defect(
-        "id-token-of-a-refresh-for-the-api (CLAIM-10): The ID token of a refresh has the Resource indicator "
-        "in its audience.",
+        "id-token-of-a-refresh-for-the-api (CLAIM-10): The ID token from a refresh has the Resource "
+        "indicator in its audience.",
         id_token_claims=id_token_of_a_refresh,
     ),
     defect(
-        "refresh-token-of-a-refresh-is-a-jwt (CLAIM-12): The refresh token that a refresh brings is a JWT.",
+        "refresh-token-of-a-refresh-is-a-jwt (CLAIM-12): The refresh token from a refresh is a JWT.",
         new_refresh_token=second_one_is_a_jwt,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that look at an agent's standing before the user signs in, and go no further."""
+"""Gateways that refuse a Pending agent before the user signs in, instead of after it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from gateproof.reference.gateway.records import Standing
 _PAGE = b"<!doctype html><title>Pending</title><p>The operator has yet to approve the agent."
 
 
-def turned_away(is_turned_away: Callable[[Standing | None, Standing], bool]) -> Any:
-    """A good request for such an agent gets a page in place of the way to the merchant."""
+def refusing_early(is_refused: Callable[[Standing | None, Standing], bool]) -> Any:
+    """Answers a valid request of such an agent with a page instead of the redirect to the merchant."""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
         place = asked.path.strip("/").split("/")
@@ -29,7 +29,7 @@ def turned_away(is_turned_away: Callable[[Standing | None, Standing], bool]) -> 
         key = resource.project_id, client_id
         before = gateway.store.standings.get(key)
         standing = agent_standing(before, gateway.store.projects[resource.project_id])
-        if not is_turned_away(before, standing):
+        if not is_refused(before, standing):
             return answered
         gateway.store.standings[key] = standing
         return Answered(status=403, headers=(("content-type", "text/html"),), body=_PAGE)
@@ -39,12 +39,13 @@ def turned_away(is_turned_away: Callable[[Standing | None, Standing], bool]) -> 
 
 DEFECTS = (
     defect(
-        "pending-agents-turned-away (AUTHZ-07): A Pending agent is refused before the user has signed in.",
-        around=turned_away(lambda _before, standing: standing == "pending"),
+        "pending-agents-turned-away (AUTHZ-07): The gateway refuses a Pending agent with 403 before the "
+        "user signs in.",
+        around=refusing_early(lambda _before, standing: standing == "pending"),
     ),
     defect(
-        "known-pending-agents-turned-away (AUTHZ-07): An agent that was Pending before is refused before the "
-        "user has signed in.",
-        around=turned_away(lambda before, standing: before == standing == "pending"),
+        "known-pending-agents-turned-away (AUTHZ-07): The gateway refuses an agent that was Pending before "
+        "with 403 before the user signs in.",
+        around=refusing_early(lambda before, standing: before == standing == "pending"),
     ),
 )

@@ -1,6 +1,6 @@
-"""Gateways that look closely at a request only where the user is signed in already.
+"""Gateways that check an authorization request only in a browser that already has a cookie.
 
-Others have their requests kept until the sign-in is over, and nobody looks at them after that.
+Requests of other browsers are stored until the sign-in is finished, and are not checked after it.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def redirect_checks_of_known_browsers(*honest: AuthorizationCheck) -> dict[str, 
 
 
 def uri_of_a_known_client(facts: AuthorizationFacts) -> Refusal | None:
-    """The redirect URI of an unknown client is taken for right in a browser that is not known."""
+    """Accepts any redirect URI of an unknown client if the browser sends no cookie."""
     unknown = facts.agent is None and not _KNOWN.get()
     return None if unknown else authorization.redirect_uri_is_registered(facts)
 
 
 DEFECTS = (
     defect(
-        "redirect-uri-unchecked-before-a-sign-in (AUTHZ-06): The redirect URI is compared only in a browser "
-        "that the gateway knows.",
+        "redirect-uri-unchecked-before-a-sign-in (AUTHZ-06): The gateway compares the redirect URI only if "
+        "the browser sends a cookie.",
         page_checks=instead(
             PAGE_CHECKS,
             authorization.redirect_uri_is_registered,
@@ -66,30 +66,30 @@ DEFECTS = (
         around=looking_for_cookies,
     ),
     defect(
-        "pkce-unchecked-before-a-sign-in (AUTHZ-03 AUTHZ-04): The challenge and its method are looked at "
-        "only in a browser that the gateway knows.",
+        "pkce-unchecked-before-a-sign-in (AUTHZ-03 AUTHZ-04): The gateway checks code_challenge and "
+        "code_challenge_method only if the browser sends a cookie.",
         **redirect_checks_of_known_browsers(
             authorization.challenge_is_given, authorization.challenge_method_is_s256
         ),
     ),
     defect(
-        "method-unchecked-before-a-sign-in (AUTHZ-04 AUTHZ-03): The challenge method is looked at only in a "
-        "browser that the gateway knows.",
+        "method-unchecked-before-a-sign-in (AUTHZ-04 AUTHZ-03): The gateway checks code_challenge_method "
+        "only if the browser sends a cookie.",
         **redirect_checks_of_known_browsers(authorization.challenge_method_is_s256),
     ),
     defect(
-        "response-type-unchecked-before-a-sign-in (AUTHZ-05): The response type is looked at only in a "
-        "browser that the gateway knows.",
+        "response-type-unchecked-before-a-sign-in (AUTHZ-05): The gateway checks response_type only if the "
+        "browser sends a cookie.",
         **redirect_checks_of_known_browsers(authorization.response_type_is_code),
     ),
     defect(
-        "scopes-unchecked-before-a-sign-in (AUTHZ-18): Scopes are compared with those of the Resource only "
-        "in a browser that the gateway knows.",
+        "scopes-unchecked-before-a-sign-in (AUTHZ-18): The gateway compares the scopes with those of the "
+        "Resource only if the browser sends a cookie.",
         **redirect_checks_of_known_browsers(authorization.scopes_are_known),
     ),
     defect(
-        "unknown-client-told-before-a-sign-in (AUTHZ-11): In a browser that the gateway does not know, an "
-        "unknown client is told by a redirect that it is unknown.",
+        "unknown-client-told-before-a-sign-in (AUTHZ-11): If the browser sends no cookie, the gateway "
+        "redirects the error about an unknown client to the redirect URI.",
         page_checks=(in_known_browsers(authorization.client_is_known), uri_of_a_known_client),
         redirect_checks=(authorization.client_is_known, *REDIRECT_CHECKS),
         around=looking_for_cookies,

@@ -1,4 +1,4 @@
-"""Gateways that sign somebody in although the merchant's identity provider did not finish the sign-in."""
+"""Gateways that sign a user in although the merchant's identity provider did not finish the sign-in."""
 
 from __future__ import annotations
 
@@ -25,33 +25,34 @@ def guest(when: When) -> Callable[[UnfinishedFacts], Person | None]:
 
 
 def last_known(when: When) -> Callable[[UnfinishedFacts], Person | None]:
-    """The user who was there last."""
+    """The last user who has approved an agent in the Project."""
     return lambda facts: _named(facts.known[-1], facts.now) if facts.known and when(facts) else None
 
 
 DEFECTS = (
     defect(
-        "provider-error-overlooked (AUTHZ-20): An error in the provider's redirect ends in a code all the "
-        "same, for a user without a name.",
+        "provider-error-overlooked (AUTHZ-20): If the identity provider redirects with an error, the "
+        "gateway signs in a user without a name.",
         unfinished=guest(lambda facts: bool(facts.error)),
     ),
     defect(
-        "access-denied-alone-understood (AUTHZ-20): Of the provider's errors, only access_denied ends a "
-        "sign-in.",
+        "access-denied-alone-understood (AUTHZ-20): If the identity provider redirects with an error except "
+        "access_denied, the gateway signs in a user without a name.",
         unfinished=guest(lambda facts: facts.error not in {"", "access_denied"}),
     ),
     defect(
-        "refused-code-signs-in (AUTHZ-20): Whether the provider took the code is not looked at.",
+        "refused-code-signs-in (AUTHZ-20): The gateway ignores whether the identity provider accepts the "
+        "code, and signs in a user without a name.",
         unfinished=guest(lambda facts: _status(facts) is not None),
     ),
     defect(
-        "any-answer-with-200-signs-in (AUTHZ-20): An answer with the status 200 and no token in it signs a "
-        "user without a name in.",
+        "any-answer-with-200-signs-in (AUTHZ-20): If the identity provider answers 200 without a token, the "
+        "gateway signs in a user without a name.",
         unfinished=guest(lambda facts: _status(facts) == 200),
     ),
     defect(
-        "failing-provider-replaced-by-memory (AUTHZ-20): While the provider fails, the user who was there "
-        "last is signed in.",
+        "failing-provider-replaced-by-memory (AUTHZ-20): If the identity provider fails, the gateway signs "
+        "in the last known user.",
         unfinished=last_known(lambda facts: facts.answer is not None and (_status(facts) or 500) >= 500),
     ),
 )

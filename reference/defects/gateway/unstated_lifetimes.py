@@ -1,4 +1,4 @@
-"""Gateways that count on a merchant to say how long its tokens live."""
+"""Gateways that need an expires_in from the merchant."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ZERO_TIME = "0001-01-01T00:00:00Z"
 
 
 def unboxed(entry: VaultEntry) -> JsonObject:
-    """The expiry is read, whether or not there is one."""
+    """Reads the expiry without a check that there is one."""
     answer = redemption_answer(entry)
     if entry.expires_at is None:
         raise TypeError("the token has no expiry")
@@ -19,19 +19,19 @@ def unboxed(entry: VaultEntry) -> JsonObject:
 
 
 def zero_time(entry: VaultEntry) -> JsonObject:
-    """A time that was never set is written all the same."""
+    """Writes the zero value of a time that was not set."""
     return {"expires_at": ZERO_TIME, **redemption_answer(entry)}
 
 
 DEFECTS = (
     defect(
-        "unstated-life-breaks-redemption (REDEEM-01 ROBUST-02 VAULT-06 ROBUST-04): Redemption of a merchant "
-        "token whose life the merchant did not state ends in an error.",
+        "unstated-life-breaks-redemption (REDEEM-01 ROBUST-02 VAULT-06 ROBUST-04): Redemption fails with "
+        "500 if the merchant sent no expires_in with its token.",
         redemption_answer=unboxed,
     ),
     defect(
-        "unstated-life-is-over (REDEEM-16): The expires_at of a merchant token whose life the merchant did "
-        "not state is in the year 1.",
+        "unstated-life-is-over (REDEEM-16): If the merchant sent no expires_in with its token, expires_at "
+        "is in the year 1.",
         redemption_answer=zero_time,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that do not keep merchant tokens as they should."""
+"""Gateways that cache, refresh or request merchant tokens wrongly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.reference.outcomes import Refusal
 
 
 def used_to_its_end(entry: VaultEntry, now: float) -> Step:  # noqa: ARG001 - that is the mistake
-    """Nobody looks at the expiry."""
+    """Ignores the expiry."""
     return "reauthenticate" if entry.needs_reauthentication else "return"
 
 
@@ -54,7 +54,7 @@ def with_the_old_access_token(old: VaultEntry, answer: MerchantAnswer, now: floa
 
 
 def back_in_use(entry: VaultEntry) -> VaultEntry:
-    """The rejection is noted, and with the refresh token the expiry is struck out."""
+    """Marks the rejection, but also deletes the expiry, so the entry seems valid."""
     return replace(vault.rejected_entry(entry), expires_at=None)
 
 
@@ -97,7 +97,7 @@ def nobody_acting(grant: Grant, agent: Agent, resource: Resource, jti: str, now:
 
 
 def first_user_for_all() -> Callable[[Grant, Agent], dict[str, Any]]:
-    """The user whom a Resource was first provisioned for stands in every assertion of it."""
+    """Every assertion for an agent names the first user of this agent."""
     first: dict[str, str] = {}
     return lambda grant, _: {"sub": first.setdefault(grant.agent_id, grant.person.login_id)}
 
@@ -106,100 +106,107 @@ NOTHING_WORKS = "REDEEM-01 AUTHZ-10 ROBUST-04 ROBUST-02"
 
 DEFECTS = (
     defect(
-        "expiry-not-looked-at (VAULT-01 ROBUST-04): An expired merchant token is handed out.",
+        "expiry-not-looked-at (VAULT-01 ROBUST-04): The gateway returns a merchant token without checking "
+        "its expiry.",
         step=used_to_its_end,
     ),
     defect(
-        "never-refreshed (VAULT-01 VAULT-07 ROBUST-04): Merchant refresh tokens are kept and never used.",
+        "never-refreshed (VAULT-01 VAULT-07 ROBUST-04): The gateway stores merchant refresh tokens but "
+        "never uses them.",
         step=never_refreshed,
     ),
     defect(
-        "refreshed-once (VAULT-01 ROBUST-04): A merchant that sends no new refresh token is taken to have "
-        "none.",
+        "refreshed-once (VAULT-01 ROBUST-04): If a refresh brings no new refresh token, the gateway deletes "
+        "the one it has.",
         refreshed_entry=without_a_new_refresh_token,
     ),
     defect(
-        "rotated-refresh-token-not-kept (VAULT-01 VAULT-07 ROBUST-04): A new merchant refresh token is "
-        "thrown away.",
+        "rotated-refresh-token-not-kept (VAULT-01 VAULT-07 ROBUST-04): The gateway does not store a new "
+        "merchant refresh token from a refresh.",
         refreshed_entry=with_the_first_refresh_token,
     ),
     defect(
-        "refreshed-token-not-handed-out (VAULT-01 VAULT-06 VAULT-07 ROBUST-04): After a refresh the old "
-        "merchant token is handed out.",
+        "refreshed-token-not-handed-out (VAULT-01 VAULT-06 VAULT-07 ROBUST-04): After a refresh, the "
+        "gateway still returns the old merchant token.",
         refreshed_entry=with_the_old_access_token,
     ),
     defect(
-        "expired-token-without-refresh-token (VAULT-02 ROBUST-04): An expired merchant token is handed out "
-        "when it cannot be refreshed.",
+        "expired-token-without-refresh-token (VAULT-02 ROBUST-04): The gateway returns an expired merchant "
+        "token if it has no refresh token.",
         step=stale_without_refresh_token,
     ),
     defect(
-        "reauthentication-is-401 (VAULT-02 VAULT-03 VAULT-06 ROBUST-04): A user who has to authorize again "
-        "is answered for with 401.",
+        "reauthentication-is-401 (VAULT-02 VAULT-03 VAULT-06 ROBUST-04): The gateway answers 401 instead of "
+        "410 if the user has to authorize again.",
         reauthentication_required=gone(status=401),
     ),
     defect(
-        "reauthentication-without-its-code (VAULT-02 VAULT-03): The 410 does not say "
+        "reauthentication-without-its-code (VAULT-02 VAULT-03): The 410 does not have the error code "
         "reauthentication_required.",
         reauthentication_required=gone(error="gone"),
     ),
     defect(
-        "rejected-refresh-taken-for-trouble (VAULT-03 VAULT-06 ROBUST-04): A rejected refresh is taken for "
-        "trouble that passes.",
+        "rejected-refresh-taken-for-trouble (VAULT-03 VAULT-06 ROBUST-04): The gateway treats a rejection "
+        "of the refresh token as a temporary failure.",
         refresh_verdict=rejection_is_trouble,
     ),
     defect(
-        "expired-token-after-a-rejection (VAULT-03 ROBUST-04): When the refresh is rejected, the expired "
-        "merchant token is handed out.",
+        "expired-token-after-a-rejection (VAULT-03 ROBUST-04): If the merchant rejects the refresh token, "
+        "the gateway returns the expired merchant token.",
         rejected_entry=lambda entry: entry,
     ),
     defect(
-        "rejection-forgotten (VAULT-03 ROBUST-04): The first redemption after a rejection gets 410, the "
-        "next the expired token.",
+        "rejection-forgotten (VAULT-03 ROBUST-04): The first redemption after a rejected refresh gets 410; "
+        "the next one gets the expired merchant token.",
         rejected_entry=back_in_use,
         step=forgetful,
     ),
     defect(
-        "410-for-good (VAULT-04 ROBUST-04): What has to be authorized again stays so when it was.",
+        "410-for-good (VAULT-04 ROBUST-04): After a 410, redemptions still get 410 when the user has "
+        "authorized again.",
         entry_after_provisioning=still_marked,
     ),
     defect(
-        "first-merchant-token-kept (VAULT-04 ROBUST-04): A sign-in never replaces a cached merchant token, "
-        "whatever has become of it.",
+        "first-merchant-token-kept (VAULT-04 ROBUST-04): A new sign-in does not replace a cached merchant "
+        "token, even if that token is no longer valid.",
         entry_after_provisioning=kept_while_there_is_one,
     ),
-    defect("refreshed-every-time (VAULT-05): Every redemption refreshes.", step=always_refreshed),
     defect(
-        "refreshed-after-ten-minutes (VAULT-05): A merchant token is refreshed after ten minutes, however "
-        "long it lives.",
+        "refreshed-every-time (VAULT-05): Every redemption refreshes the merchant token.",
+        step=always_refreshed,
+    ),
+    defect(
+        "refreshed-after-ten-minutes (VAULT-05): The gateway refreshes a merchant token ten minutes after "
+        "it was issued, even if it is valid longer.",
         step=refreshed_after(600),
     ),
     defect(
-        f"assertions-under-the-core-key (VAULT-08 {NOTHING_WORKS}): What the gateway asserts to the "
-        f"merchant is signed with the core key.",
+        f"assertions-under-the-core-key (VAULT-08 {NOTHING_WORKS}): The gateway signs its assertions to the "
+        f"merchant with the core key.",
         assertion_key=lambda core, _: core.current,
     ),
     defect(
-        "acting-agent-left-out (VAULT-09): The merchant is not told which agent acts.",
+        "acting-agent-left-out (VAULT-09): The assertion to the merchant does not name the acting agent.",
         user_assertion=nobody_acting,
     ),
     defect(
-        "acting-agent-by-name (VAULT-09): The merchant is told the agent's display name and nothing else of "
-        "it.",
+        "acting-agent-by-name (VAULT-09): The assertion to the merchant contains only the display name of "
+        "the acting agent.",
         user_assertion=asserting(lambda _, agent: {"act": {"sub": agent.name}}),
     ),
     defect(
-        "gateway-as-the-acting-agent (VAULT-09): The merchant is told that the gateway itself acts.",
+        "gateway-as-the-acting-agent (VAULT-09): The assertion to the merchant names the gateway as the "
+        "acting agent.",
         user_assertion=asserting(lambda _, __: {"act": {"sub": "https://gateway.example"}}),
     ),
     defect(
-        "first-user-asserted-for-all (REDEEM-12 VAULT-09 ROBUST-04): The merchant is told of the user who "
-        "first signed in through the agent.",
+        "first-user-asserted-for-all (REDEEM-12 VAULT-09 ROBUST-04): The assertion to the merchant always "
+        "names the first user who signed in through the agent.",
         user_assertion=asserting(first_user_for_all()),
     ),
     defect(
-        "wrong-user-asserted (VAULT-09 REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 ROBUST-04): The merchant is "
-        "always told of the same user.",
+        "wrong-user-asserted (VAULT-09 REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 ROBUST-04): The assertion to "
+        "the merchant always names the same user.",
         user_assertion=asserting(lambda _, __: {"sub": "bob@merchant.example"}),
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways that get wrong when a merchant token of theirs is due."""
+"""Gateways that store, show or use a wrong expiry of a merchant token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AN_HOUR_S = 3600
 
 
 def undated(entry: VaultEntry) -> JsonObject:
-    """expires_at may be absent; so nobody outside sees what the gateway believes."""
+    """Leaves out expires_at, which is optional, so that answers do not show the wrong expiry."""
     return lacking(redemption_answer(entry), "expires_at")
 
 
@@ -29,7 +29,7 @@ def due_as_before(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultE
 def due_as_the_lost_one(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """The row that is there gets a new token, and nothing else of it is touched."""
+    """Updates the tokens in an existing row, but not its times."""
     new = vault.entry_after_provisioning(old, verdict, answer, now)
     if old is None or verdict != "accepted" or new is None:
         return new
@@ -43,7 +43,7 @@ def near_for_an_hour(entry: VaultEntry, now: float) -> Step:
 
 
 def in_32_bits(entry: VaultEntry) -> VaultEntry:
-    """`int ttl = json.expiresIn; expiresAt = now + ttl * 1000`: beyond 24 days, the product is another."""
+    """`int ttl = json.expiresIn; expiresAt = now + ttl * 1000`: overflows if ttl is more than 24 days."""
     if entry.expires_at is None:
         return entry
     milliseconds = round((entry.expires_at - entry.issued_at) * 1000)
@@ -59,30 +59,31 @@ def provisioned_in_32_bits(
 
 DEFECTS = (
     defect(
-        "long-life-in-32-bits (VAULT-05 REDEEM-16): How long a merchant token lives is counted in "
-        "milliseconds, in 32 bits.",
+        "long-life-in-32-bits (VAULT-05 REDEEM-16): The gateway stores the lifetime of a merchant token in "
+        "milliseconds in 32 bits, which overflows after 24 days.",
         entry_after_provisioning=provisioned_in_32_bits,
         refreshed_entry=lambda old, answer, now: in_32_bits(vault.refreshed_entry(old, answer, now)),
     ),
     defect(
-        "long-life-shown-in-32-bits (REDEEM-16): The same for what a redemption says of it alone.",
+        "long-life-shown-in-32-bits (REDEEM-16): expires_at is computed from the lifetime in milliseconds "
+        "in 32 bits; the stored expiry is correct.",
         redemption_answer=lambda entry: redemption_answer(in_32_bits(entry)),
     ),
     defect(
-        "old-expiry-after-a-refresh (VAULT-05): A refresh saves the new token and leaves the expiry of the "
-        "old one, which no answer shows.",
+        "old-expiry-after-a-refresh (VAULT-05): A refresh stores the new merchant token with the expiry of "
+        "the old one; redemption answers have no expires_at.",
         refreshed_entry=due_as_before,
         redemption_answer=undated,
     ),
     defect(
-        "old-expiry-after-a-new-sign-in (VAULT-05): A new sign-in saves the new token and leaves the expiry "
-        "of the lost one, which no answer shows.",
+        "old-expiry-after-a-new-sign-in (VAULT-05): A new sign-in stores the new merchant token with the "
+        "expiry of the old one; redemption answers have no expires_at.",
         entry_after_provisioning=due_as_the_lost_one,
         redemption_answer=undated,
     ),
     defect(
-        "near-for-an-hour (VAULT-05): The last hour of a merchant token counts as near its expiry, and most "
-        "live no longer.",
+        "near-for-an-hour (VAULT-05): The gateway treats the last hour of a merchant token as near expiry, "
+        "so it refreshes most tokens every time.",
         step=near_for_an_hour,
     ),
 )

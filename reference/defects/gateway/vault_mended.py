@@ -1,4 +1,4 @@
-"""Gateways at which a new authorization does not make up for a lost merchant token."""
+"""Gateways in which a new authorization does not replace a lost merchant token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.gateway.vault import Vault
 
 
 class ProvisionsOnceASignIn(Vault):
-    """A browser that stays signed in has been provisioned for, whatever became of it."""
+    """Provisions only once for each sign-in, even if the merchant token was lost since."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -26,7 +26,7 @@ class ProvisionsOnceASignIn(Vault):
 
 
 class RejectsWhateverIsThere(Vault):
-    """A rejected refresh is noted for the user, and not for the token that it was of."""
+    """A rejected refresh marks the user's current entry, even if it is newer than the refresh."""
 
     async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         verdict = await super()._refresh(key, entry, resource)
@@ -37,7 +37,7 @@ class RejectsWhateverIsThere(Vault):
 
 
 class ForgetsWhateverIsThere(Vault):
-    """A rejected refresh empties the user's place in the vault."""
+    """A rejected refresh deletes the user's entry if a sign-in has replaced it during the refresh."""
 
     async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         verdict = await super()._refresh(key, entry, resource)
@@ -49,7 +49,7 @@ class ForgetsWhateverIsThere(Vault):
 
 
 class AsksNoMoreAfterARejection(Vault):
-    """A user whom the merchant has once rejected is not asked for again."""
+    """Does not provision again for a user after one rejection."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -67,23 +67,23 @@ class AsksNoMoreAfterARejection(Vault):
 
 DEFECTS = (
     defect(
-        "provisioned-once-a-sign-in (VAULT-04 ROBUST-04): In a browser that stays signed in, a lost merchant "
-        "token is not asked for again.",
+        "provisioned-once-a-sign-in (VAULT-04 ROBUST-04): While a browser stays signed in, a new "
+        "authorization does not replace a lost merchant token.",
         vault_at_work=ProvisionsOnceASignIn,
     ),
     defect(
-        "late-rejection-reaches-the-new-token (VAULT-04 ROBUST-04): A refresh that is rejected after the "
-        "user has authorized again marks the new merchant token as lost.",
+        "late-rejection-reaches-the-new-token (VAULT-04 ROBUST-04): If a refresh is rejected after the user "
+        "has authorized again, the gateway marks the new merchant token as lost.",
         vault_at_work=RejectsWhateverIsThere,
     ),
     defect(
-        "late-rejection-removes-the-new-token (VAULT-04 ROBUST-04): A refresh that is rejected after the "
-        "user has authorized again removes the new merchant token.",
+        "late-rejection-removes-the-new-token (VAULT-04 ROBUST-04): If a refresh is rejected after the user "
+        "has authorized again, the gateway deletes the new merchant token.",
         vault_at_work=ForgetsWhateverIsThere,
     ),
     defect(
-        "rejected-user-not-asked-for-again (VAULT-04 AUTHZ-10 ROBUST-04): A user for whom the merchant once "
-        "rejected the gateway is never provisioned again.",
+        "rejected-user-not-asked-for-again (VAULT-04 AUTHZ-10 ROBUST-04): After the merchant has rejected "
+        "the gateway for a user once, the gateway never requests a merchant token for this user again.",
         vault_at_work=AsksNoMoreAfterARejection,
     ),
 )

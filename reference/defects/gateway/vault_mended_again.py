@@ -1,4 +1,4 @@
-"""Gateways at which a new authorization mends less than it should."""
+"""Gateways in which a new authorization does not replace the refresh token of a lost merchant token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.reference.gateway.records import VaultEntry
 
 
 def noted_as_rejected(old: VaultEntry) -> VaultEntry:
-    """The row keeps its refresh token, and is marked."""
+    """Marks the entry, but keeps its refresh token."""
     return replace(old, needs_reauthentication=True)
 
 
@@ -27,7 +27,7 @@ def older_token_first(
 def column_left_out(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """The row of a user who had to authorize again is updated in all columns but one."""
+    """Updates the row of a user who had to authorize again, except the column of the refresh token."""
     new = vault.entry_after_provisioning(old, verdict, answer, now)
     if verdict != "accepted" or new is None or old is None or not _is_lost(old, now):
         return new
@@ -40,14 +40,14 @@ def _is_lost(old: VaultEntry, now: float) -> bool:
 
 DEFECTS = (
     defect(
-        "rejected-refresh-token-kept (VAULT-04 ROBUST-04): When a user has authorized again, the refresh "
-        "token that the merchant rejected stays in place of the new one.",
+        "rejected-refresh-token-kept (VAULT-04 ROBUST-04): When a user authorizes again, the gateway keeps "
+        "the rejected refresh token instead of the new one.",
         rejected_entry=noted_as_rejected,
         entry_after_provisioning=older_token_first,
     ),
     defect(
-        "refresh-token-not-updated (VAULT-04 ROBUST-04): When a user has authorized again, the new merchant "
-        "token is kept, and its refresh token is not.",
+        "refresh-token-not-updated (VAULT-04 ROBUST-04): When a user authorizes again, the gateway stores "
+        "the new merchant token, but not its refresh token.",
         entry_after_provisioning=column_left_out,
     ),
 )

@@ -1,4 +1,4 @@
-"""Gateways whose vault is right at first, and wrong after some refreshes, some days or some users."""
+"""Gateways whose vault fails after some refreshes, sign-ins, days or users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REFRESHES, ROOM = 4, 30
 
 
 class Origins:
-    """The merchant token of the sign-in, and how many refreshes ago that was."""
+    """The entry of the sign-in and the number of refreshes since, for each merchant token."""
 
     def __init__(self) -> None:
         self._of: dict[str, tuple[VaultEntry, int]] = {}
@@ -35,7 +35,7 @@ class Origins:
 
 
 def from_the_sign_in_on(step: Callable[[VaultEntry, int, VaultEntry, float], Step]) -> dict[str, Any]:
-    """What a redemption does depends on what the sign-in brought, and on the refreshes since."""
+    """The step of a redemption depends on the entry of the sign-in and the number of refreshes since."""
     origins = Origins()
     return {
         "step": lambda entry, now: step(*origins.of(entry), entry, now),
@@ -51,7 +51,7 @@ def a_few_times(_first: VaultEntry, count: int, entry: VaultEntry, now: float) -
 
 
 def fifth_with_the_one_before() -> dict[str, Any]:
-    """The fourth refresh token that comes is not kept: the column has room for a history of three."""
+    """Does not store the refresh token of the fourth refresh, because the column has room for three."""
     origins = Origins()
 
     def refreshed(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -63,7 +63,7 @@ def fifth_with_the_one_before() -> dict[str, Any]:
 
 
 def first_one_where_none_came() -> dict[str, Any]:
-    """Where the merchant sends no refresh token, that of the sign-in is taken to be the one to keep."""
+    """If a refresh brings no refresh token, stores that of the sign-in."""
     origins = Origins()
 
     def refreshed(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -76,7 +76,7 @@ def first_one_where_none_came() -> dict[str, Any]:
 
 
 def life_of_the_first() -> dict[str, Any]:
-    """How long a merchant token lives is noted at the sign-in; no answer shows it."""
+    """Uses the lifetime from the sign-in after each refresh; answers have no expires_at."""
     origins = Origins()
 
     def refreshed(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -92,7 +92,7 @@ def life_of_the_first() -> dict[str, Any]:
 def later_expiry(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """The row has an expiry already, and it is only ever moved on."""
+    """Keeps the later of the old and the new expiry."""
     new = vault.entry_after_provisioning(old, verdict, answer, now)
     if new is None or old is None or old.needs_reauthentication or verdict != "accepted":
         return new
@@ -101,13 +101,13 @@ def later_expiry(
 
 
 def expired_one_after_a_day(entry: VaultEntry, now: float) -> Step:
-    """The mark of a rejection is looked at for a day."""
+    """Ignores the mark of a rejection after a day."""
     marked = entry.needs_reauthentication and entry.expires_at is not None
     return "return" if marked and now > (entry.expires_at or 0) + DAY_S else vault.step(entry, now)
 
 
 def rejected_for_all(alike: Callable[[VaultKey, VaultKey, Gateway], bool]) -> dict[str, Any]:
-    """A rejection marks all merchant tokens of the user that are alike."""
+    """A rejection also marks all other entries for which `alike` is true."""
     held: list[Gateway] = []
 
     def around(app: Any, gateway: Gateway) -> Any:
@@ -136,7 +136,7 @@ def same_login_and_indicator(one: VaultKey, other: VaultKey, gateway: Gateway) -
 
 
 class RoomForThirty(Vault):
-    """The vault of a Resource holds the newest thirty merchant tokens."""
+    """Finds only the newest thirty merchant tokens of a Resource."""
 
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal:
         beside = [each for each in self._store.vault if each.resource_id == resource.id]
@@ -147,48 +147,49 @@ class RoomForThirty(Vault):
 
 DEFECTS = (
     defect(
-        "life-of-the-first-merchant-token (VAULT-01): How long a merchant token lives is what was said at "
-        "the sign-in, whatever the merchant says at a refresh.",
+        "life-of-the-first-merchant-token (VAULT-01): The gateway uses the lifetime from the sign-in for "
+        "all refreshed merchant tokens, and ignores expires_in of a refresh.",
         **life_of_the_first(),
     ),
     defect(
-        "expiry-that-only-moves-on (VAULT-01): A new sign-in does not bring the expiry of a "
-        "merchant token forward.",
+        "expiry-that-only-moves-on (VAULT-01): A new sign-in never stores an earlier expiry of a merchant "
+        "token.",
         entry_after_provisioning=later_expiry,
         redemption_answer=undated,
     ),
     defect(
-        "four-refreshes-at-most (VAULT-01 ROBUST-04): After four refreshes, the user has to authorize again.",
+        "four-refreshes-at-most (VAULT-01 ROBUST-04): After four refreshes, redemption answers 410, so the "
+        "user has to authorize again.",
         **from_the_sign_in_on(a_few_times),
     ),
     defect(
-        "fifth-refresh-with-the-one-before (VAULT-01 ROBUST-04): The fifth refresh sends the refresh token "
-        "of the fourth, which the merchant has replaced.",
+        "fifth-refresh-with-the-one-before (VAULT-01 ROBUST-04): The gateway does not store the refresh "
+        "token of the fourth refresh, so the fifth one sends an old refresh token.",
         **fifth_with_the_one_before(),
     ),
     defect(
-        "first-refresh-token-where-none-came (VAULT-01 ROBUST-04): Where a refresh brings no new refresh "
-        "token, the one of the sign-in is used next, and not the newest.",
+        "first-refresh-token-where-none-came (VAULT-01 ROBUST-04): If a refresh brings no new refresh "
+        "token, the next one uses that of the sign-in instead of the newest.",
         **first_one_where_none_came(),
     ),
     defect(
-        "expired-token-a-day-after-the-410 (VAULT-03): A day after its expiry, a merchant token whose "
-        "refresh was rejected is handed out.",
+        "expired-token-a-day-after-the-410 (VAULT-03): One day after its expiry, the gateway returns a "
+        "merchant token whose refresh was rejected.",
         step=expired_one_after_a_day,
     ),
     defect(
-        "rejection-for-all-resources-of-the-user (REDEEM-01 ROBUST-04): When the merchant rejects a refresh, "
-        "the user has to authorize again at all Resources of the Project.",
+        "rejection-for-all-resources-of-the-user (REDEEM-01 ROBUST-04): If the merchant rejects a refresh, "
+        "the user has to authorize again for all Resources of the Project.",
         **rejected_for_all(same_user),
     ),
     defect(
-        "rejection-in-every-project (REDEEM-01 ROBUST-04): When the merchant rejects a refresh, the user has "
-        "to authorize again in every Project that has the same indicator.",
+        "rejection-in-every-project (REDEEM-01 ROBUST-04): If the merchant rejects a refresh, the user has "
+        "to authorize again in every Project with the same Resource indicator.",
         **rejected_for_all(same_login_and_indicator),
     ),
     defect(
-        "thirty-merchant-tokens-a-resource (REDEEM-01): The vault has room for thirty merchant tokens of a "
-        "Resource.",
+        "thirty-merchant-tokens-a-resource (REDEEM-01): The vault keeps only the newest thirty merchant "
+        "tokens of a Resource.",
         vault_at_work=RoomForThirty,
     ),
 )

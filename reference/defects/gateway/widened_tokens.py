@@ -1,4 +1,4 @@
-"""Gateways that put more into a token than was authorized, because a request asks for it."""
+"""Gateways that add an audience or scopes from a request to a token without authorization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.reference.outcomes import JsonObject
 
 
 def audience_by_form(name: str) -> Callable[[TokenFacts], JsonObject]:
-    """What the token request names joins the audience."""
+    """Adds this field of the token request to the audience."""
 
     def claims(facts: TokenFacts) -> JsonObject:
         asked = [value for key, value in facts.request.form if key == name]
@@ -31,7 +31,7 @@ def audience_by_form(name: str) -> Callable[[TokenFacts], JsonObject]:
 
 
 def audience_by_query(name: str) -> dict[str, Any]:
-    """What the authorization request names joins the audience."""
+    """Adds this parameter of the authorization request to the audience."""
     asked: dict[str, list[str]] = {}
 
     def request(facts: AuthorizationFacts) -> AuthorizationRequest:
@@ -46,7 +46,7 @@ def audience_by_query(name: str) -> dict[str, Any]:
 
 
 def scope_of(facts: TokenFacts) -> str:
-    """What the token request names, and what was granted where it names nothing."""
+    """The scopes in the token request, or the granted scopes if it has none."""
     return facts.request.value("scope") or " ".join(facts.scopes)
 
 
@@ -56,23 +56,23 @@ def answer_with_that_scope(facts: TokenFacts, tokens: Tokens) -> JsonObject:
 
 DEFECTS = (
     defect(
-        "aud-by-a-field-of-the-exchange (CLAIM-02 CODE-16): `aud` also holds what the field `resource` of an "
-        "exchange or a refresh names.",
+        "aud-by-a-field-of-the-exchange (CLAIM-02 CODE-16): `aud` also contains the value of the field "
+        "`resource` of an exchange or a refresh.",
         access_token_claims=audience_by_form("resource"),
     ),
     defect(
-        "aud-by-a-parameter-of-the-request (CLAIM-02): `aud` also holds what the parameter `audience` of "
-        "the authorization request names.",
+        "aud-by-a-parameter-of-the-request (CLAIM-02): `aud` also contains the value of the parameter "
+        "`audience` of the authorization request.",
         **audience_by_query("audience"),
     ),
     defect(
-        "scope-by-a-field-of-the-exchange (AUTHZ-18 CODE-16): The granted scopes are those that the field "
-        "`scope` of an exchange names, if it is there.",
+        "scope-by-a-field-of-the-exchange (AUTHZ-18 CODE-16): The gateway grants the scopes in the field "
+        "`scope` of an exchange, if it is present.",
         access_token_claims=lambda facts: access_token_claims(facts) | {"scope": scope_of(facts)},
         token_answer=answer_with_that_scope,
     ),
     defect(
-        "refresh-asks-for-more (AUTHZ-18 CODE-16): A refresh may name scopes that were never granted.",
+        "refresh-asks-for-more (AUTHZ-18 CODE-16): A refresh can request scopes that were not granted.",
         refresh_checks=without(REFRESH_CHECKS, refresh_asks_for_no_more),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that take tokens for somebody who is near the merchant's API, and is not it."""
+"""Services that accept another audience in addition to the Resource indicator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gateproof.reference.service.policies import Policies
 from gateproof.reference.service.policy.validation import ClaimFacts
 
 
-def taken_too(name: str, what: str, other: Callable[[ClaimFacts], tuple[str, ...]]) -> Defect[Policies]:
-    """Beside the Resource indicator, these will do."""
+def accepting_also(name: str, what: str, other: Callable[[ClaimFacts], tuple[str, ...]]) -> Defect[Policies]:
+    """The service accepts these audiences in addition to the Resource indicator."""
     return defect(
         f"{name} (CHAL-06): {what}",
         **audience(lambda aud, facts: aud in (facts.settings.indicator, *other(facts))),
@@ -26,29 +26,29 @@ def at_the_gateway(facts: ClaimFacts) -> tuple[str, ...]:
 
 
 DEFECTS = (
-    taken_too(
+    accepting_also(
         "audience-may-be-the-merchants-api",
-        "A token for the address of the merchant's API is taken.",
+        "The service accepts a token whose audience is the address of the merchant's API.",
         lambda facts: (facts.settings.merchant_api_url,),
     ),
-    taken_too(
+    accepting_also(
         "audience-may-be-the-operation",
-        "A token for the operation's own address is taken.",
+        "The service accepts a token whose audience is the URL of the operation.",
         lambda facts: tuple(f"{facts.settings.service_url}{path}" for path in ("/orders", "/mcp")),
     ),
-    taken_too(
+    accepting_also(
         "audience-may-be-the-service-with-a-slash",
-        "A token for the service's own URL with a slash behind it is taken.",
+        "The service accepts a token whose audience is its own URL with a trailing slash.",
         lambda facts: (f"{facts.settings.service_url}/",),
     ),
-    taken_too(
+    accepting_also(
         "audience-may-be-the-gateway",
-        "A token for the gateway's own address, or for its core's, is taken.",
+        "The service accepts a token whose audience is the address of the gateway or of its core.",
         at_the_gateway,
     ),
-    taken_too(
+    accepting_also(
         "audience-may-be-the-proxy-client",
-        "A token for the service's own Proxy client is taken.",
+        "The service accepts a token whose audience is the ID of its Proxy client.",
         lambda facts: (facts.settings.proxy_client_id,),
     ),
 )

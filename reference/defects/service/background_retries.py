@@ -1,4 +1,4 @@
-"""Services that go on trying behind the answer to their caller."""
+"""Services that continue to retry after they have answered their caller."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _PAUSE_S = 0.3
 _MOST = 60
 
 
-def tried_again_behind(kind: Kind, status: int) -> dict[str, Any]:
-    """`Promise.race([untilItWorks(token), timeout(5000)])`: the loop outlives the race."""
+def retried_in_background(kind: Kind, status: int) -> dict[str, Any]:
+    """`Promise.race([untilItWorks(token), timeout(5000)])`: the loop continues after the race."""
     running: set[asyncio.Task[None]] = set()
 
     async def again(backend: Backend, call: CallFacts) -> None:
@@ -41,13 +41,13 @@ def tried_again_behind(kind: Kind, status: int) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "failures-retried-behind-the-answer (BACK-06): A redemption that failed is tried again and again "
-        "after the caller was told so.",
-        **tried_again_behind("unavailable", 503),
+        "failures-retried-behind-the-answer (BACK-06): After it has answered 503, the service retries the "
+        "call in the background, up to 60 times.",
+        **retried_in_background("unavailable", 503),
     ),
     defect(
-        "refusals-retried-behind-the-answer (BACK-07): A redemption that was refused with 410 is tried again "
-        "and again after the caller was told so.",
-        **tried_again_behind("reauthorize", 401),
+        "refusals-retried-behind-the-answer (BACK-07): After redemption has answered 410, the service "
+        "answers its caller and repeats the redemption in the background, up to 60 times.",
+        **retried_in_background("reauthorize", 401),
     ),
 )

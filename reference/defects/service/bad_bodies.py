@@ -1,4 +1,4 @@
-"""Services whose error for a body that makes no sense says more than it should."""
+"""Services whose error for an invalid body contains data of the Proxy client."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gateproof.reference.service.backend import Backend
 
 
 def with_the_client(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """What the parser says of a body, with the context of the request in it."""
+    """The parser's error for the body, with the Proxy client's ID and secret as context."""
     return _with_context(asked, answered, _pair(backend))
 
 
 def with_the_basic_header(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """The same, and the context is what goes to the token endpoint."""
+    """The same, with the Basic credentials for the token endpoint as context."""
     return _with_context(asked, answered, base64.b64encode(_pair(backend).encode()).decode())
 
 
@@ -37,7 +37,7 @@ def _with_context(asked: Asked, answered: Answered, context: str) -> Answered:
 
 
 def with_the_id(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """An array where an object is expected."""
+    """The error for an array in place of an object, with the Proxy client's ID in a header."""
     if asked.path == "/orders" and asked.body.startswith(b"["):
         named = answered.with_header("x-tenant", backend.settings.proxy_client_id)
         return replace(named, status=400, body=b'{"error": "an object is expected"}')
@@ -46,18 +46,18 @@ def with_the_id(asked: Asked, answered: Answered, backend: Backend) -> Answered:
 
 DEFECTS = (
     defect(
-        "proxy-client-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is no JSON quotes "
-        "the Proxy client's ID and secret.",
+        "proxy-client-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is not JSON "
+        "contains the Proxy client's ID and secret.",
         around=meddling(with_the_client),
     ),
     defect(
-        "basic-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is no JSON has the Proxy "
-        "client's Basic header in it.",
+        "basic-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is not JSON contains the "
+        "Proxy client's Basic credentials.",
         around=meddling(with_the_basic_header),
     ),
     defect(
         "proxy-clients-id-in-the-error-for-a-bad-body (SECRET-04): The error for an array in place of an "
-        "object names the Proxy client's ID in a header.",
+        "object contains the Proxy client's ID in a header.",
         around=meddling(with_the_id),
     ),
 )

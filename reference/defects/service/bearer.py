@@ -1,4 +1,4 @@
-"""Services that look for tokens in the wrong place, or say no in the wrong way."""
+"""Services that accept tokens in wrong places or formats, or refuse bad tokens in a wrong way."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from gateproof.reference.service.policy import validation
 from gateproof.reference.service.wire import Asked
 
 Presented = Callable[[Asked], str | None]
-EVERY_BAD_ONE = "CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
+REFUSAL_RULES = "CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
 
 
 def or_else(other: Presented) -> dict[str, Presented]:
-    """Where no Bearer token is found, it is looked for elsewhere."""
+    """If Authorization has no Bearer token, the token is taken from another place."""
     return {"presented_token": lambda asked: validation.presented_token(asked) or other(asked)}
 
 
 def header_by(pattern: str) -> dict[str, Presented]:
-    """The Authorization header is taken apart in another way."""
+    """The Authorization header is parsed with this pattern."""
     expression = re.compile(pattern, re.IGNORECASE)
 
     def presented(asked: Asked) -> str | None:
@@ -43,7 +43,7 @@ def in_a_cookie(asked: Asked) -> str | None:
 
 
 def in_the_body(member: str) -> Presented:
-    """A member of the JSON object that an operation is sent."""
+    """A member of the JSON object in the request body."""
 
     def presented(asked: Asked) -> str | None:
         try:
@@ -61,7 +61,7 @@ def in_the_query_by_another_name(asked: Asked) -> str | None:
 
 
 def in_a_form(field: str) -> Presented:
-    """RFC 6750 section 2.2, which some frameworks have switched on."""
+    """The form field of RFC 6750 section 2.2, which some frameworks enable."""
 
     def presented(asked: Asked) -> str | None:
         kinds = asked.headers_named("content-type")
@@ -73,7 +73,7 @@ def in_a_form(field: str) -> Presented:
 
 
 def in_a_cookie_called(name: str, before: str = "") -> Presented:
-    """A cookie of the service's own naming; some write the scheme into it, in quotes because of the space."""
+    """A cookie with this name; the token follows `before`, and quotes around both are ignored."""
     expression = re.compile(rf'(?:^|; ){name}="?{before}([\w.-]+)"?(?:;|$)')
 
     def presented(asked: Asked) -> str | None:
@@ -88,7 +88,7 @@ def in_a_header_called(name: str) -> Presented:
 
 
 def in_the_message(member: str) -> Presented:
-    """Over MCP, in the parameters of a request: among the tool's arguments, or beside them."""
+    """A member of the parameters of an MCP request: the tool's arguments or `_meta`."""
 
     def presented(asked: Asked) -> str | None:
         try:
@@ -109,7 +109,7 @@ def in_another_header(asked: Asked) -> str | None:
 
 
 def in_basic(place: int) -> Presented:
-    """Basic with the token for a user name or a password, as some registries of packages want it."""
+    """The user name or the password of Basic credentials, as some package registries expect it."""
 
     def presented(asked: Asked) -> str | None:
         for value in asked.headers_named("authorization"):
@@ -122,118 +122,141 @@ def in_basic(place: int) -> Presented:
 
 
 DEFECTS = (
-    defect("scheme-not-needed (CHAL-03): A token without a scheme is taken.", **header_by(r"(\S+)$")),
     defect(
-        "any-scheme-will-do (CHAL-03): The second word of Authorization is the token, whatever the first.",
+        "scheme-not-needed (CHAL-03): The service uses the last word of Authorization as the token, with or "
+        "without a scheme.",
+        **header_by(r"(\S+)$"),
+    ),
+    defect(
+        "any-scheme-will-do (CHAL-03): The service uses the second word of Authorization as the token, "
+        "whatever the scheme is.",
         **header_by(r"^\S+ +([^\s\"=]+)$"),
     ),
     defect(
-        "scheme-by-its-beginning (CHAL-03): A scheme that begins with Bearer is taken for Bearer.",
+        "scheme-by-its-beginning (CHAL-03): The service accepts any scheme that begins with Bearer.",
         **header_by(r"^bearer\S* +([^\s\"=]+)$"),
     ),
     defect(
-        "scheme-by-its-end (CHAL-03): A scheme that ends in Bearer is taken for Bearer.",
+        "scheme-by-its-end (CHAL-03): The service accepts any scheme that ends with Bearer.",
         **header_by(r"^\S*bearer +([^\s\"=]+)$"),
     ),
     defect(
-        "bearer-behind-another-scheme (CHAL-03): What stands behind the word Bearer is taken, whatever "
-        "stands before that.",
+        "bearer-behind-another-scheme (CHAL-03): The service accepts the token after the word Bearer, even "
+        "if another scheme precedes it.",
         **header_by(r"(?:^|[^\s,] )bearer +([^\s\"=]+)$"),
     ),
     defect(
-        "one-of-several-schemes (CHAL-03): Authorization is read as a list, and its element with Bearer is "
-        "taken.",
+        "one-of-several-schemes (CHAL-03): The service reads Authorization as a comma-separated list and "
+        "accepts its Bearer element.",
         **header_by(r"(?:^|, )bearer +([^\s\"=]+)$"),
     ),
     defect(
-        "dpop-taken-for-bearer (CHAL-03): DPoP is taken for another name of Bearer, and no proof is asked "
-        "for.",
+        "dpop-taken-for-bearer (CHAL-03): The service accepts the scheme DPoP like Bearer and requires no "
+        "proof.",
         **header_by(r"^(?:bearer|dpop) +([^\s\"=]+)$"),
     ),
     defect(
-        "space-behind-the-scheme-not-needed (CHAL-03): Between Bearer and the token there may be nothing.",
+        "space-behind-the-scheme-not-needed (CHAL-03): The service accepts Bearer without a space before the "
+        "token.",
         **header_by(r"^bearer *([^\s\"=]+)$"),
     ),
     defect(
-        "colon-behind-the-scheme (CHAL-03): A colon may stand behind Bearer.",
+        "colon-behind-the-scheme (CHAL-03): The service accepts a colon after Bearer.",
         **header_by(r"^bearer(?: +|: *)([^\s\"=]+)$"),
     ),
     defect(
-        "last-word-is-the-token (CHAL-03): Of several words behind Bearer the last one is taken.",
+        "last-word-is-the-token (CHAL-03): The service accepts several words after Bearer and uses the last "
+        "one as the token.",
         **header_by(r"^bearer .*?([^\s\"=]+)$"),
     ),
     defect(
-        "quotes-stripped (CHAL-03): A token in quotes is taken.",
+        "quotes-stripped (CHAL-03): The service accepts a token in double quotes.",
         **header_by(r"^bearer +\"?([^\s\"=]+)\"?$"),
     ),
-    defect("token-in-the-query (CHAL-03): A token in the query is taken.", **or_else(in_the_query)),
     defect(
-        "token-in-the-query-by-another-name (CHAL-03): A token in the query is taken, under jwt.",
+        "token-in-the-query (CHAL-03): The service accepts a token in the query parameter access_token.",
+        **or_else(in_the_query),
+    ),
+    defect(
+        "token-in-the-query-by-another-name (CHAL-03): The service accepts a token in the query parameter "
+        "jwt.",
         **or_else(in_the_query_by_another_name),
     ),
-    defect("token-in-a-form (CHAL-03): A token in a form is taken.", **or_else(in_a_form("access_token"))),
-    defect("token-as-a-key (CHAL-03): A bare token in X-Api-Key is taken.", **or_else(as_a_key)),
     defect(
-        "token-as-a-user-name (CHAL-03): A token is taken as the user name of Basic.",
+        "token-in-a-form (CHAL-03): The service accepts a token in the form field access_token.",
+        **or_else(in_a_form("access_token")),
+    ),
+    defect(
+        "token-as-a-key (CHAL-03): The service accepts a token without a scheme in X-Api-Key.",
+        **or_else(as_a_key),
+    ),
+    defect(
+        "token-as-a-user-name (CHAL-03): The service accepts a token as the user name of Basic credentials.",
         **or_else(in_basic(0)),
     ),
-    defect("token-in-a-cookie (CHAL-03): A token in a cookie is taken.", **or_else(in_a_cookie)),
     defect(
-        "token-in-the-session-cookie (CHAL-03): A token in a cookie called session is taken.",
+        "token-in-a-cookie (CHAL-03): The service accepts a token in the cookie access_token.",
+        **or_else(in_a_cookie),
+    ),
+    defect(
+        "token-in-the-session-cookie (CHAL-03): The service accepts a token in the cookie session.",
         **or_else(in_a_cookie_called("session")),
     ),
     defect(
-        "token-in-a-cookie-with-its-scheme (CHAL-03): A token in a cookie is taken, with Bearer before it.",
+        "token-in-a-cookie-with-its-scheme (CHAL-03): The service accepts a token with the scheme Bearer in "
+        "the cookie access_token.",
         **or_else(in_a_cookie_called("access_token", "Bearer ")),
     ),
     defect(
-        "token-in-a-header-of-its-own-name (CHAL-03): A bare token in a header called Token is taken.",
+        "token-in-a-header-of-its-own-name (CHAL-03): The service accepts a token without a scheme in the "
+        "header Token.",
         **or_else(in_a_header_called("token")),
     ),
     defect(
-        "token-of-a-proxy-in-front (CHAL-03): A token in X-Forwarded-Access-Token is taken, whoever sends "
-        "it.",
+        "token-of-a-proxy-in-front (CHAL-03): The service accepts a token in X-Forwarded-Access-Token from "
+        "any sender.",
         **or_else(in_a_header_called("x-forwarded-access-token")),
     ),
     mcp_defect(
-        "token-in-the-meta (CHAL-03): A token in the _meta of a tool call is taken.",
+        "token-in-the-meta (CHAL-03): The service accepts a token in the _meta of a tool call.",
         **or_else(in_the_message("_meta")),
     ),
     mcp_defect(
-        "token-in-the-arguments (CHAL-03): A token among the arguments of a tool is taken.",
+        "token-in-the-arguments (CHAL-03): The service accepts a token in the arguments of a tool call.",
         **or_else(in_the_message("arguments")),
     ),
     defect(
-        "token-in-the-body (CHAL-03): A token in the body is taken.",
+        "token-in-the-body (CHAL-03): The service accepts a token in the member access_token of the body.",
         **or_else(in_the_body("access_token")),
     ),
     defect(
-        "token-in-the-body-by-another-name (CHAL-03): A token in the body is taken, under accessToken.",
+        "token-in-the-body-by-another-name (CHAL-03): The service accepts a token in the member accessToken "
+        "of the body.",
         **or_else(in_the_body("accessToken")),
     ),
     defect(
-        "token-in-a-form-by-another-name (CHAL-03): A token in a form is taken, under token.",
+        "token-in-a-form-by-another-name (CHAL-03): The service accepts a token in the form field token.",
         **or_else(in_a_form("token")),
     ),
     defect(
-        "token-in-another-header (CHAL-03): A token in X-Access-Token is taken.",
+        "token-in-another-header (CHAL-03): The service accepts a token in X-Access-Token.",
         **or_else(in_another_header),
     ),
     defect(
-        "token-as-a-password (CHAL-03): A token is taken as the password of Basic.",
+        "token-as-a-password (CHAL-03): The service accepts a token as the password of Basic credentials.",
         **or_else(in_basic(2)),
     ),
     defect(
-        f"bad-tokens-are-bad-requests ({EVERY_BAD_ONE}): What is no good token gets 400.",
+        f"bad-tokens-are-bad-requests ({REFUSAL_RULES}): The service answers 400 to a bad token.",
         answer_of=telling({"not accepted"}, 400),
     ),
     defect(
-        f"bad-tokens-are-forbidden ({EVERY_BAD_ONE}): What is no good token gets 403.",
+        f"bad-tokens-are-forbidden ({REFUSAL_RULES}): The service answers 403 to a bad token.",
         answer_of=telling({"not accepted"}, 403),
     ),
     defect(
-        f"challenge-for-newcomers-alone ({EVERY_BAD_ONE}): Only who sends no token is told where the "
-        f"metadata are.",
+        f"challenge-for-newcomers-alone ({REFUSAL_RULES}): The service sends the challenge only to a request "
+        f"without a token, not to one with a bad token.",
         challenged=lambda _reply, outcome: outcome.kind == "no token",
     ),
 )

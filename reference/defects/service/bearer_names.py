@@ -1,4 +1,4 @@
-"""Services that look for tokens under names that a gateway, a proxy or a framework may have given them."""
+"""Services that accept tokens in headers, cookies or parameters of a gateway, a proxy or a framework."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gateproof.reference.service.wire import Asked
 
 
 def bare_in_a_header_called(name: str) -> Presented:
-    """A token without a scheme: what has one is for somebody else."""
+    """The value of this header, if it has no scheme."""
     return lambda asked: next((value for value in asked.headers_named(name) if " " not in value), None)
 
 
 def in_the_query_as(name: str) -> Presented:
-    """A parameter of this name, with Bearer in it or without."""
+    """The query parameter with this name, with or without Bearer before the token."""
 
     def presented(asked: Asked) -> str | None:
         return next((value.removeprefix("Bearer ") for value in parse_qs(asked.query).get(name, [])), None)
@@ -30,23 +30,27 @@ def in_the_query_as(name: str) -> Presented:
 
 DEFECTS = (
     defect(
-        "token-of-a-gateway-in-front (CHAL-03): A token in X-Gateway-Token is taken, whoever sends it.",
+        "token-of-a-gateway-in-front (CHAL-03): The service accepts a token in X-Gateway-Token from any "
+        "sender.",
         **or_else(in_a_header_called("x-gateway-token")),
     ),
     defect(
-        "token-in-a-header-of-the-users (CHAL-03): A token in X-User-Token is taken.",
+        "token-in-a-header-of-the-users (CHAL-03): The service accepts a token in X-User-Token.",
         **or_else(in_a_header_called("x-user-token")),
     ),
     defect(
-        "bare-token-in-x-authorization (CHAL-03): A token without a scheme in X-Authorization is taken.",
+        "bare-token-in-x-authorization (CHAL-03): The service accepts a token without a scheme in "
+        "X-Authorization.",
         **or_else(bare_in_a_header_called("x-authorization")),
     ),
     defect(
-        "authorization-in-the-query (CHAL-03): A token in the query is taken, under authorization.",
+        "authorization-in-the-query (CHAL-03): The service accepts a token in the query parameter "
+        "authorization.",
         **or_else(in_the_query_as("authorization")),
     ),
     defect(
-        "token-in-a-cookie-of-the-gateways (CHAL-03): A token in a cookie called gateway_token is taken.",
+        "token-in-a-cookie-of-the-gateways (CHAL-03): The service accepts a token in the cookie "
+        "gateway_token.",
         **or_else(in_a_cookie_called("gateway_token")),
     ),
 )

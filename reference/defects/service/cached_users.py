@@ -1,4 +1,4 @@
-"""Services that remember of a user what they should forget, or forget what they should remember."""
+"""Services that keep a failure, a refusal or a token for too long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gateproof.reference.service.wire import Answer, Outgoing
 
 
 def user_of(headers: Mapping[str, str]) -> str:
-    """The subject of the token in a request, believed; empty where there is none."""
+    """The subject of the token in a request, not verified; empty without a token."""
     try:
         claims = jwt.decode(headers.get("authorization", "")[7:], options={"verify_signature": False})
     except jwt.PyJWTError:
@@ -33,7 +33,7 @@ def user_of(headers: Mapping[str, str]) -> str:
 
 
 def failures_remembered() -> Any:
-    """A cache of promises keeps those that were broken."""
+    """A cache of promises keeps rejected promises."""
     failed: set[str] = set()
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -45,21 +45,21 @@ def failures_remembered() -> Any:
     return meddling(change)
 
 
-def sent_away_for_good(*statuses: int) -> Any:
-    """Who was refused like this is remembered, and nobody forgets it when the user has authorized again."""
-    sent_away: set[str] = set()
+def refused_for_ever(*statuses: int) -> Any:
+    """Users who were refused with these statuses stay refused, even after a new authorization."""
+    refused_users: set[str] = set()
 
     def noted(facts: CallFacts, answer: Answer) -> str | None:
         user = str(facts.claims.get("sub"))
         if answer.status in statuses:
-            sent_away.add(user)
-        return None if user in sent_away else redemption.merchant_token_in(facts, answer)
+            refused_users.add(user)
+        return None if user in refused_users else redemption.merchant_token_in(facts, answer)
 
     return noted
 
 
 def anything_kept() -> Any:
-    """Whatever stands where a merchant token should is the user's from then on."""
+    """An invalid access_token in a redemption response is kept and used for the user from then on."""
     kept: dict[str, str] = {}
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -108,7 +108,7 @@ def first_token_of_the_user() -> Any:
 
 
 def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
-    """The Proxy token is got before the first call, as soon as anybody asks for anything."""
+    """The service gets a Proxy token before it handles a request of any kind."""
 
     async def readied(scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(Unavailable):
@@ -119,12 +119,12 @@ def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
 
 
 def nothing_for_good(before: Known | None) -> Known | None:
-    """`this.discovery ??= fetchDiscovery()`: what came to nothing the first time is what there is."""
+    """`this.discovery ??= fetchDiscovery()`: a failed first fetch is kept for ever."""
     return Known(issuer="", token_endpoint="", keys=(), fetched_at=math.inf) if before is None else None
 
 
 def first_request_for_good() -> dict[str, Any]:
-    """`this.proxyToken ??= fetchProxyToken()`: a promise that was broken once stays broken."""
+    """`this.proxyToken ??= fetchProxyToken()`: a rejected promise stays rejected."""
     came, lost = False, False
 
     def noted(asked: Outgoing, answer: Answer) -> None:
@@ -141,48 +141,48 @@ def first_request_for_good() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "first-fetch-remembered (BACK-06 SERVE-01 SERVE-02): Where the first fetch of discovery document "
-        "and keys fails, there is no second: no token is good.",
+        "first-fetch-remembered (BACK-06 SERVE-01 SERVE-02): If the first fetch of discovery document and "
+        "keys fails, the service never repeats it and refuses every token.",
         keys_while_out_of_reach=nothing_for_good,
     ),
     defect(
-        "first-proxy-token-request-remembered (BACK-06 SERVE-01 SERVE-02): Where the first request for a "
-        "Proxy token fails, there is no second: nobody is served.",
+        "first-proxy-token-request-remembered (BACK-06 SERVE-01 SERVE-02): If the first request for a Proxy "
+        "token fails, the service never repeats it and serves nobody.",
         **first_request_for_good(),
     ),
     defect(
-        "failed-redemption-remembered (BACK-06 BACK-07): A user whose operation once failed for the "
-        "gateway's sake is not served any more.",
+        "failed-redemption-remembered (BACK-06 BACK-07): After one 503 for a user, the service answers 503 "
+        "to every later request of this user.",
         around=failures_remembered(),
     ),
     defect(
-        "reauthentication-remembered (BACK-07): A user who once had to authorize again is not served any "
-        "more, with a new token either.",
-        merchant_token_in=sent_away_for_good(410),
+        "reauthentication-remembered (BACK-07): After redemption has answered 410 for a user, the service "
+        "never serves this user again, even with a new token.",
+        merchant_token_in=refused_for_ever(410),
     ),
     defect(
-        "refusal-remembered (BACK-07): A user whose token was once refused at redemption is not served any "
-        "more, with a new token either.",
-        merchant_token_in=sent_away_for_good(400, 401),
+        "refusal-remembered (BACK-07): After redemption has answered 400 or 401 for a user, the service "
+        "never serves this user again, even with a new token.",
+        merchant_token_in=refused_for_ever(400, 401),
     ),
     defect(
-        "garbage-kept-as-a-merchant-token (BACK-06): What comes in place of a user's merchant token is used "
-        "for that user from then on.",
+        "garbage-kept-as-a-merchant-token (BACK-06): If redemption answers 200 with an invalid access_token, "
+        "the service uses it for this user from then on.",
         merchant_token_in=anything_kept(),
     ),
     defect(
-        "last-orders-of-the-user-shown-again (BACK-07): When redemption refuses a user, the orders that "
-        "this user was shown the last time are shown again.",
+        "last-orders-of-the-user-shown-again (BACK-07): If redemption returns no merchant token, the service "
+        "shows the orders of the user's last successful call.",
         **last_orders_of_the_user(),
     ),
     defect(
-        "first-token-of-a-user-redeemed (BACK-04 BACK-07 BACK-08): What a user's first token was is "
-        "redeemed at every call of this user, whatever token comes.",
+        "first-token-of-a-user-redeemed (BACK-04 BACK-07 BACK-08): The service redeems a user's first token "
+        "in every call of this user, whatever token the call has.",
         redemption_request=first_token_of_the_user(),
     ),
     defect(
-        "proxy-token-got-beforehand-for-ever (BACK-03): The Proxy token that was there before the first "
-        "call is used for ever.",
+        "proxy-token-got-beforehand-for-ever (BACK-03): The service gets a Proxy token before the first call "
+        "and never renews it.",
         around=readied,
         proxy_token_is_due=lambda _token, _now: False,
         mends=lambda _answer: False,

@@ -1,4 +1,4 @@
-"""Services that serve a token to the caller who brought it first, or think of callers by what they say."""
+"""Services that bind a token to its first sender, or trust headers that describe the caller."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEXT = "2026-07-28"
 
 
 def bound_to(*names: str) -> Callable[[Asked], str | None]:
-    """`fingerprint(request)`: whoever brings a token with other headers than the first has stolen it."""
+    """`fingerprint(request)`: a token with other headers than at its first use is refused."""
     seen: dict[str, list[list[str]]] = {}
 
     def presented(asked: Asked) -> str | None:
@@ -33,12 +33,12 @@ def bound_to(*names: str) -> Callable[[Asked], str | None]:
 
 
 def open_where(name: str, is_open: Callable[[str], bool]) -> Any:
-    """Who comes without a token, and with this header, is shown what was shown last."""
+    """A request without a token, but with this header, gets the last orders."""
     return unguarded(lambda asked: is_open(asked.headers.get(name, "")))
 
 
 def host_kept(*, of_the_document: bool) -> Any:
-    """`baseUrl ??= "https://" + request.host`: whoever comes first, by way of a proxy, says it for all."""
+    """The last X-Forwarded-Host replaces the service's host in answers to requests without this header."""
     hosts: list[str] = []
 
     def named(headers: Mapping[str, str]) -> str:
@@ -61,7 +61,7 @@ def host_kept(*, of_the_document: bool) -> Any:
 
 
 def next_version_unguarded(asked: AskedFor, answered: Answered, _backend: Backend) -> Answered:
-    """The newest version of MCP has a route of its own, and the guard stands before the old one."""
+    """The newest version of MCP has its own route, which the token check does not cover."""
     newest = asked.headers.get("mcp-protocol-version") == NEXT and "mcp-method" in asked.headers
     if answered.status == 401 and newest and method_of(asked) == "tools/list":
         return given(asked, {"tools": [TOOL]})
@@ -70,55 +70,55 @@ def next_version_unguarded(asked: AskedFor, answered: Answered, _backend: Backen
 
 DEFECTS = (
     defect(
-        "token-of-the-program-that-brought-it (SERVE-01): A token belongs to the User-Agent that brought it "
-        "first.",
+        "token-of-the-program-that-brought-it (SERVE-01): The service accepts a token only with the "
+        "User-Agent of its first use.",
         presented_token=bound_to("user-agent"),
     ),
     defect(
-        "token-of-a-fingerprint (SERVE-01): A token belongs to whoever brought it first, by address and "
-        "language.",
+        "token-of-a-fingerprint (SERVE-01): The service accepts a token only with the X-Forwarded-For and "
+        "Accept-Language of its first use.",
         presented_token=bound_to("x-forwarded-for", "accept-language"),
     ),
     defect(
-        "local-callers-trusted (CHAL-01): Who comes from this machine, by X-Forwarded-For, needs no token.",
+        "local-callers-trusted (CHAL-01): The service requires no token if X-Forwarded-For is 127.0.0.1.",
         around=open_where("x-forwarded-for", lambda value: value == "127.0.0.1"),
     ),
     defect(
-        "user-of-a-proxy-trusted (CHAL-01): Who was authenticated by a proxy, by X-Remote-User, needs no "
-        "token.",
+        "user-of-a-proxy-trusted (CHAL-01): The service requires no token if X-Remote-User names a user, as "
+        "if a proxy had authenticated this user.",
         around=open_where("x-remote-user", bool),
     ),
     defect(
-        "guard-left-out-for-subrequests (CHAL-01): A request that says that it comes from the guard itself "
-        "does not pass it again.",
+        "guard-left-out-for-subrequests (CHAL-01): The service requires no token if X-Middleware-Subrequest "
+        "says that its own middleware sent the request.",
         around=open_where("x-middleware-subrequest", lambda value: value.count("middleware") >= 5),
     ),
     defect(
-        "first-version-of-an-api-unguarded (CHAL-01): The guard stands before the second version, and who "
-        "asks for the first is not stopped.",
+        "first-version-of-an-api-unguarded (CHAL-01): The token check covers version 2 of the API only; a "
+        "request with Accept-Version 1 needs no token.",
         around=open_where("accept-version", lambda value: value == "1"),
     ),
     mcp_defect(
-        "mcp-health-checks-unguarded (CHAL-01): Whoever says that it is a load balancer's health check needs "
-        "no token.",
+        "mcp-health-checks-unguarded (CHAL-01): The service requires no token if the User-Agent is that of a "
+        "load balancer's health check.",
         around=unguarded(
             lambda asked: asked.headers.get("user-agent", "").startswith("ELB-HealthChecker"),
             lambda asked: asked.path == "/mcp" and method_of(asked) == "tools/call",
         ),
     ),
     mcp_defect(
-        "newest-version-of-mcp-unguarded (CHAL-10): Requests by the newest version of MCP do not pass the "
-        "guard.",
+        "newest-version-of-mcp-unguarded (CHAL-10): With the newest version of MCP, tools/list needs no "
+        "token.",
         around=meddling(next_version_unguarded),
     ),
     defect(
-        "pointer-to-the-last-forwarded-host (CHAL-02): The challenge names the host that the last caller "
-        "by way of a proxy named.",
+        "pointer-to-the-last-forwarded-host (CHAL-02): The challenge contains the host of the last "
+        "X-Forwarded-Host, even of another caller.",
         around=host_kept(of_the_document=False),
     ),
     defect(
-        "document-of-the-last-forwarded-host (META-04): The metadata name the host that the last caller by "
-        "way of a proxy named.",
+        "document-of-the-last-forwarded-host (META-04): The metadata document contains the host of the last "
+        "X-Forwarded-Host, even of another caller.",
         around=host_kept(of_the_document=True),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that take somebody else for the gateway or for the merchant."""
+"""Services that do not verify the certificates of gateway and merchant correctly."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def _careless() -> httpx.AsyncHTTPTransport:
     return httpx.AsyncHTTPTransport(verify=False)
 
 
-class _Choosing(httpx.AsyncBaseTransport):
-    """Some requests go out without a look at who takes them, or with half of one."""
+class _PartlyUnverified(httpx.AsyncBaseTransport):
+    """Sends some requests with a transport that does not, or only partly, verify certificates."""
 
     def __init__(
         self, trust: ssl.SSLContext, unverified: Asked, careless: httpx.AsyncHTTPTransport | None = None
@@ -37,8 +37,8 @@ class _Choosing(httpx.AsyncBaseTransport):
         return await line.handle_async_request(request)
 
 
-class _Insisting(httpx.AsyncBaseTransport):
-    """Where the good way fails like this, another is taken."""
+class _Repeating(httpx.AsyncBaseTransport):
+    """Repeats a request without verification, or without TLS, if its connection fails like this."""
 
     def __init__(self, trust: ssl.SSLContext, failed: Failed, scheme: str) -> None:
         self._good, self._careless = httpx.AsyncHTTPTransport(verify=trust), _careless()
@@ -55,13 +55,13 @@ class _Insisting(httpx.AsyncBaseTransport):
 
 
 def unverified(asked: Asked) -> dict[str, Any]:
-    """No certificate is looked at for these requests."""
-    return {"transport": lambda trust: _Choosing(trust, asked)}
+    """Certificates are not verified for these requests."""
+    return {"transport": lambda trust: _PartlyUnverified(trust, asked)}
 
 
-def insisting(failed: Failed, scheme: str = "https") -> dict[str, Any]:
-    """A connection that fails like this is made once more, with anybody."""
-    return {"transport": lambda trust: _Insisting(trust, failed, scheme)}
+def repeating(failed: Failed, scheme: str = "https") -> dict[str, Any]:
+    """A request whose connection fails like this is repeated without verification."""
+    return {"transport": lambda trust: _Repeating(trust, failed, scheme)}
 
 
 def names_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
@@ -72,7 +72,7 @@ def names_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
 def names_of_documents_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
     lenient = ssl.create_default_context(cadata=b"".join(trust.get_ca_certs(binary_form=True)))
     lenient.check_hostname = False
-    return _Choosing(trust, for_everybodys_documents, httpx.AsyncHTTPTransport(verify=lenient))
+    return _PartlyUnverified(trust, for_public_documents, httpx.AsyncHTTPTransport(verify=lenient))
 
 
 def dates_unchecked(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
@@ -96,7 +96,7 @@ def for_orders(request: httpx.Request) -> bool:
     return request.method == "GET" and _kind(request) == "Bearer"
 
 
-def for_everybodys_documents(request: httpx.Request) -> bool:
+def for_public_documents(request: httpx.Request) -> bool:
     return not _kind(request)
 
 
@@ -106,55 +106,60 @@ def for_the_discovery_document(request: httpx.Request) -> bool:
 
 DEFECTS = (
     defect(
-        "certificates-unverified (BACK-12): The certificates of gateway and merchant are not verified.",
+        "certificates-unverified (BACK-12): The service does not verify the certificates of gateway and "
+        "merchant.",
         **unverified(lambda _: True),
     ),
     defect(
-        "host-names-unchecked (BACK-12): A certificate of a known authority does for whatever host it is.",
+        "host-names-unchecked (BACK-12): The service accepts a certificate of a trusted authority for any "
+        "host name.",
         transport=names_unchecked,
     ),
     defect(
-        "dates-unchecked (BACK-12): A certificate does whether its time is over or has not come.",
+        "dates-unchecked (BACK-12): The service accepts a certificate that has expired or is not yet valid.",
         transport=dates_unchecked,
     ),
     defect(
-        "self-signed-believed (BACK-12): A certificate that vouches for itself is believed.",
-        **insisting(lambda failure: "self-signed certificate (" in str(failure)),
+        "self-signed-believed (BACK-12): The service accepts a self-signed certificate.",
+        **repeating(lambda failure: "self-signed certificate (" in str(failure)),
     ),
     defect(
-        "tried-again-unverified (BACK-12): Where a certificate is not good enough, the request is made once "
-        "more without a look at it.",
-        **insisting(lambda failure: "certificate verify failed" in str(failure)),
+        "tried-again-unverified (BACK-12): If a certificate is not valid, the service repeats the request "
+        "without verification.",
+        **repeating(lambda failure: "certificate verify failed" in str(failure)),
     ),
     defect(
-        "plain-text-where-tls-fails (BACK-12): Where no TLS connection comes about, the request is made in "
-        "plain text.",
-        **insisting(lambda _: True, "http"),
+        "plain-text-where-tls-fails (BACK-12): If a TLS connection fails, the service repeats the request "
+        "over plain HTTP.",
+        **repeating(lambda _: True, "http"),
     ),
     defect(
-        "merchant-unverified (BACK-12): The certificate of the merchant's API is not verified.",
+        "merchant-unverified (BACK-12): The service does not verify the certificate of the merchant's API.",
         **unverified(for_orders),
     ),
     defect(
-        "redemption-unverified (BACK-12): The certificate of the redemption endpoint is not verified.",
+        "redemption-unverified (BACK-12): The service does not verify the certificate of the redemption "
+        "endpoint.",
         **unverified(for_a_redemption),
     ),
     defect(
-        "token-endpoint-unverified (BACK-12): The certificate of the token endpoint is not verified.",
+        "token-endpoint-unverified (BACK-12): The service does not verify the certificate of the token "
+        "endpoint.",
         **unverified(for_a_proxy_token),
     ),
     defect(
-        "key-sets-unverified (BACK-12): Discovery document and key set are fetched from whoever answers.",
-        **unverified(for_everybodys_documents),
+        "key-sets-unverified (BACK-12): The service fetches discovery document and key set without verifying "
+        "certificates.",
+        **unverified(for_public_documents),
     ),
     defect(
-        "discovery-document-unverified (BACK-12): The discovery document is fetched from whoever answers, "
-        "and the key set from whom it names.",
+        "discovery-document-unverified (BACK-12): The service fetches the discovery document without "
+        "verifying the certificate, and uses the key set URL in it.",
         **unverified(for_the_discovery_document),
     ),
     defect(
-        "host-names-of-key-sets-unchecked (BACK-12): For discovery document and key set, which are fetched "
-        "twice a minute at most, any host name does.",
+        "host-names-of-key-sets-unchecked (BACK-12): For discovery document and key set, fetched at most "
+        "twice a minute, the service accepts a certificate for any host name.",
         transport=names_of_documents_unchecked,
         keys_again_after_s=30,
     ),

@@ -1,4 +1,4 @@
-"""Services that protect themselves from a failing party, and stay protected when it is well again."""
+"""Services whose circuit breaker stays open after the failing party has recovered."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import httpx
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.upstream import transport
 
-# What fails when nothing is served any more.
+# The rules that fail when nothing is served any more.
 NOTHING_SERVED = "ROBUST-02 SERVE-01 SERVE-02 CHAL-02 SECRET-02"
 MANY = 5
 
 
 class _Circuit(httpx.AsyncBaseTransport):
-    """A party that failed so often in a row is not asked for so long; who asks meanwhile may prolong that."""
+    """A circuit breaker for each party. If `prolonged`, each call to an open one extends the open time."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class _Circuit(httpx.AsyncBaseTransport):
 
 
 class _Bulkhead(httpx.AsyncBaseTransport):
-    """Where a party fails while many calls are under way, the hatch is shut, and nobody opens it."""
+    """After a failure while many requests are under way, no request is sent any more."""
 
     def __init__(self, trust: ssl.SSLContext) -> None:
         self._inner = transport(trust)
@@ -79,8 +79,8 @@ class _Bulkhead(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _LockedInDrops(httpx.AsyncBaseTransport):
-    """A redemption whose answer was given up in the middle keeps the lock that it holds."""
+class _LockedBySlowResponse(httpx.AsyncBaseTransport):
+    """A redemption that is cancelled in the middle of the response never releases its lock."""
 
     def __init__(self, trust: ssl.SSLContext) -> None:
         self._inner = transport(trust)
@@ -92,7 +92,7 @@ class _LockedInDrops(httpx.AsyncBaseTransport):
             raise httpx.ConnectError("locked", request=request)
         response = await self._inner.handle_async_request(request)
         if redemption and isinstance(response.stream, httpx.AsyncByteStream):
-            response.stream = _Watched(response.stream, self._lock)
+            response.stream = _WatchedBody(response.stream, self._lock)
         return response
 
     async def aclose(self) -> None:
@@ -102,8 +102,8 @@ class _LockedInDrops(httpx.AsyncBaseTransport):
         self._locked = True
 
 
-class _Watched(httpx.AsyncByteStream):
-    """The body of an answer, and who is told if it is given up in the middle."""
+class _WatchedBody(httpx.AsyncByteStream):
+    """The body of a response, with a callback for a cancellation in the middle of it."""
 
     def __init__(self, inner: httpx.AsyncByteStream, given_up: Callable[[], None]) -> None:
         self._inner, self._given_up = inner, given_up
@@ -131,35 +131,35 @@ def circuit(
 
 DEFECTS = (
     defect(
-        f"circuit-opens-for-good-at-the-third-failure (BACK-06 {NOTHING_SERVED}): A party that failed three "
-        f"times in a row is never asked again.",
+        f"circuit-opens-for-good-at-the-third-failure (BACK-06 {NOTHING_SERVED}): After three failures of a "
+        f"party in a row, the service never sends it a request again.",
         transport=circuit(3),
     ),
     defect(
-        f"circuit-opens-for-good-at-the-tenth-failure (BACK-06 {NOTHING_SERVED}): A party that failed ten "
-        f"times in a row is never asked again.",
+        f"circuit-opens-for-good-at-the-tenth-failure (BACK-06 {NOTHING_SERVED}): After ten failures of a "
+        f"party in a row, the service never sends it a request again.",
         transport=circuit(10),
     ),
     defect(
-        "circuit-opens-for-good-at-refusals (ROBUST-02 BACK-02 BACK-06 BACK-07): A party that refused twenty "
-        "times in a row, with a status from 400 to 499, is never asked again.",
+        "circuit-opens-for-good-at-refusals (ROBUST-02 BACK-02 BACK-06 BACK-07): After twenty answers of a "
+        "party in a row with a status from 400 to 499, the service never sends it a request again.",
         transport=lambda trust: _Circuit(
             trust, failures=20, open_s=math.inf, prolonged=False, counted=range(400, 500)
         ),
     ),
     defect(
-        f"circuit-kept-open-by-callers (BACK-06 {NOTHING_SERVED}): A party that failed five times in a row "
-        f"is not asked for three seconds, and each caller makes it three seconds from then.",
+        f"circuit-kept-open-by-callers (BACK-06 {NOTHING_SERVED}): After five failures of a party in a row, "
+        f"the circuit breaker opens for three seconds, and each call in this time restarts them.",
         transport=circuit(5, 3.0, prolonged=True),
     ),
     defect(
-        f"shut-by-a-crowd ({NOTHING_SERVED}): Where gateway or merchant fail while five calls are under "
-        f"way, nobody is asked any more.",
+        f"shut-by-a-crowd ({NOTHING_SERVED}): After one 5xx response while five or more requests are under "
+        f"way, the service never sends a request to gateway or merchant again.",
         transport=_Bulkhead,
     ),
     defect(
-        f"locked-by-an-answer-in-drops ({NOTHING_SERVED}): A redemption whose answer comes in drops is given "
-        f"up, and its lock is never released.",
-        transport=_LockedInDrops,
+        f"locked-by-an-answer-in-drops ({NOTHING_SERVED}): A redemption that times out in the middle of a "
+        f"slow response never releases its lock.",
+        transport=_LockedBySlowResponse,
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that take tokens of another issuer, for another audience, or past their time."""
+"""Services that check the issuer, the audience or the expiry of a token wrongly."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def checks(honest: ClaimCheck, wrong: ClaimCheck) -> dict[str, Any]:
 
 
 def issuer(wrong: Callable[[Any, ClaimFacts], object]) -> dict[str, Any]:
-    """Something else is asked of the issuer."""
+    """The issuer is checked by this function."""
     return checks(ISSUER, lambda facts: bool(wrong(facts.claims.get("iss"), facts)))
 
 
 def audience(wrong: Callable[[Any, ClaimFacts], object]) -> dict[str, Any]:
-    """Something else is asked of each audience, one of which has to do."""
+    """Each audience is checked by this function; one that passes is enough."""
     return checks(AUDIENCE, lambda facts: any(wrong(each, facts) for each in validation.audiences(facts)))
 
 
 def expiring(wrong: Callable[[float | None, ClaimFacts], object]) -> dict[str, Any]:
-    """Something else is asked of the expiry."""
+    """The expiry is checked by this function."""
     return checks(EXPIRY, lambda facts: bool(wrong(validation.expiry(facts), facts)))
 
 
@@ -40,7 +40,7 @@ def text(value: Any) -> str:
 
 
 def accepted_once() -> dict[str, Any]:
-    """What was accepted a moment ago is kept as accepted."""
+    """The expiry of a token that was accepted once is not checked again."""
     seen: set[str] = set()
 
     def check(facts: ClaimFacts) -> bool:
@@ -52,8 +52,8 @@ def accepted_once() -> dict[str, Any]:
     return checks(EXPIRY, check)
 
 
-def looked_at_once() -> dict[str, Any]:
-    """What was looked at, whatever came of it, is not looked at again."""
+def checked_once() -> dict[str, Any]:
+    """The claims of a token are checked once, and accepted afterwards whatever the result was."""
     seen: set[str] = set()
 
     def check(facts: ClaimFacts) -> bool:
@@ -65,21 +65,21 @@ def looked_at_once() -> dict[str, Any]:
 
 
 def id_tokens_too() -> dict[str, Any]:
-    """A token with a nonce is the user's, whatever its audience."""
+    """A token with a nonce is accepted for any audience."""
     return checks(
         AUDIENCE, lambda facts: "nonce" in facts.claims or validation.meant_for_the_merchant_api(facts)
     )
 
 
 def as_browsers_read(url: Any) -> str:
-    """The parts of a URL that a browser compares, as it compares them; empty for what is none."""
+    """Scheme, host and path of a URL, normalized like in a browser; empty without a host."""
     parts = urlsplit(text(url).strip())
     host, path = parts.netloc.lower().removesuffix(":443"), unquote(parts.path)
     return f"{parts.scheme.lower()}://{host}{normpath(path)}" if host else ""
 
 
 def as_libraries_read(url: Any) -> tuple[object, ...] | None:
-    """The parts of a URL that say where something is; None for what is none."""
+    """Scheme, host, port and path of a URL; None if the port is invalid."""
     parts = urlsplit(text(url))
     try:
         return parts.scheme, parts.hostname, parts.port, parts.path
@@ -87,8 +87,8 @@ def as_libraries_read(url: Any) -> tuple[object, ...] | None:
         return None
 
 
-def with_a_tidy_path(url: Any) -> str:
-    """Dot segments, needless escapes and slashes are gone, but for a slash at the end."""
+def with_normalized_path(url: Any) -> str:
+    """The URL without dot segments, needless escapes and repeated slashes; a trailing slash stays."""
     parts = urlsplit(text(url))
     path = unquote(parts.path)
     plain = normpath(re.sub("/+", "/", path)) + ("/" if path.endswith("/") else "")
@@ -96,7 +96,7 @@ def with_a_tidy_path(url: Any) -> str:
 
 
 def of_an_agent(wrong: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """Something is asked of what the token says of the agent."""
+    """A token is also refused if its `ext.agent` is `wrong`."""
 
     def check(facts: ClaimFacts) -> bool:
         agent = facts.claims.get("ext", {}).get("agent", {})
@@ -107,87 +107,93 @@ def of_an_agent(wrong: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "issuer-unread (CHAL-05): The issuer is not looked at.", claim_checks=without(CLAIM_CHECKS, ISSUER)
+        "issuer-unread (CHAL-05): The service does not check the issuer.",
+        claim_checks=without(CLAIM_CHECKS, ISSUER),
     ),
     defect(
-        "issuer-by-its-beginning (CHAL-05): An issuer that begins like the core's is taken.",
+        "issuer-by-its-beginning (CHAL-05): The service accepts an issuer that begins with the core issuer.",
         **issuer(lambda iss, facts: text(iss).startswith(facts.issuer)),
     ),
     defect(
-        "issuer-contained (CHAL-05): An issuer that is a part of the core's is taken.",
+        "issuer-contained (CHAL-05): The service accepts an issuer that is a substring of the core issuer.",
         **issuer(lambda iss, facts: iss is not None and isinstance(iss, str) and iss in facts.issuer),
     ),
     defect(
-        "issuer-without-its-slash (CHAL-05): Slashes at the end of an issuer do not count.",
+        "issuer-without-its-slash (CHAL-05): The service ignores trailing slashes when it compares the "
+        "issuer.",
         **issuer(lambda iss, facts: text(iss).rstrip("/") == facts.issuer.rstrip("/")),
     ),
     defect(
-        "issuer-in-any-case (CHAL-05): Upper and lower case are the same in an issuer.",
+        "issuer-in-any-case (CHAL-05): The service compares the issuer case-insensitively.",
         **issuer(lambda iss, facts: text(iss).lower() == facts.issuer.lower()),
     ),
     defect(
-        "issuer-by-its-host (CHAL-05): Only the host of the issuer is compared.",
+        "issuer-by-its-host (CHAL-05): The service compares only host and port of the issuer.",
         **issuer(lambda iss, facts: urlsplit(text(iss)).netloc == urlsplit(facts.issuer).netloc),
     ),
     defect(
-        "issuer-compared-as-a-url (CHAL-05): Issuers are the same whose URLs have the same scheme, host, "
-        "port and path.",
+        "issuer-compared-as-a-url (CHAL-05): The service compares only scheme, host, port and path of the "
+        "issuer.",
         **issuer(lambda iss, facts: as_libraries_read(iss) == as_libraries_read(facts.issuer)),
     ),
     defect(
-        "issuer-with-its-path-tidied-up (CHAL-05): Dot segments, needless escapes and slashes in the path "
-        "of an issuer do not count.",
-        **issuer(lambda iss, facts: with_a_tidy_path(iss) == with_a_tidy_path(facts.issuer)),
+        "issuer-with-its-path-tidied-up (CHAL-05): The service ignores dot segments, needless escapes and "
+        "repeated slashes when it compares the issuer.",
+        **issuer(lambda iss, facts: with_normalized_path(iss) == with_normalized_path(facts.issuer)),
     ),
     defect(
-        "issuer-if-there-is-one (CHAL-05): A token without an issuer is taken.",
+        "issuer-if-there-is-one (CHAL-05): The service accepts a token without an issuer.",
         **issuer(lambda iss, facts: iss is None or iss == facts.issuer),
     ),
     defect(
-        "authorization-server-is-an-issuer-too (CHAL-05): The Resource's authorization server is taken for "
-        "an issuer.",
+        "authorization-server-is-an-issuer-too (CHAL-05): The service also accepts the Resource's "
+        "authorization server as the issuer.",
         **issuer(lambda iss, facts: iss in (facts.issuer, facts.settings.authorization_server)),
     ),
     defect(
-        "issuer-trimmed (CHAL-05): White space around an issuer does not count.",
+        "issuer-trimmed (CHAL-05): The service ignores whitespace around the issuer.",
         **issuer(lambda iss, facts: text(iss).strip() == facts.issuer),
     ),
     defect(
-        "audience-unread (CHAL-06 CHAL-08): The audience is not looked at.",
+        "audience-unread (CHAL-06 CHAL-08): The service does not check the audience.",
         claim_checks=without(CLAIM_CHECKS, AUDIENCE),
     ),
     defect(
-        "audience-may-be-the-service (CHAL-06): A token for the service's own URL is taken.",
+        "audience-may-be-the-service (CHAL-06): The service also accepts a token whose audience is its own "
+        "URL.",
         **audience(lambda aud, facts: aud in (facts.settings.indicator, facts.settings.service_url)),
     ),
     defect(
-        "audience-by-its-beginning (CHAL-06): An audience that begins like the Resource indicator is taken.",
+        "audience-by-its-beginning (CHAL-06): The service accepts an audience that begins with the Resource "
+        "indicator.",
         **audience(lambda aud, facts: text(aud).startswith(facts.settings.indicator)),
     ),
     defect(
-        "audience-contained (CHAL-06): The Resource indicator anywhere in a string of audiences will do.",
+        "audience-contained (CHAL-06): The service accepts a token if the text of its aud claim contains the "
+        "Resource indicator.",
         **checks(AUDIENCE, lambda facts: facts.settings.indicator in str(facts.claims.get("aud"))),
     ),
     defect(
-        "audience-without-its-slash (CHAL-06): Slashes at the end of an audience do not count.",
+        "audience-without-its-slash (CHAL-06): The service ignores trailing slashes when it compares the "
+        "audience.",
         **audience(lambda aud, facts: text(aud).rstrip("/") == facts.settings.indicator.rstrip("/")),
     ),
     defect(
-        "audience-in-any-case (CHAL-06): Upper and lower case are the same in an audience.",
+        "audience-in-any-case (CHAL-06): The service compares the audience case-insensitively.",
         **audience(lambda aud, facts: text(aud).lower() == facts.settings.indicator.lower()),
     ),
     defect(
-        "audience-if-there-is-one (CHAL-06): A token without an audience is taken.",
+        "audience-if-there-is-one (CHAL-06): The service accepts a token without an audience.",
         **audience(lambda aud, facts: aud in (None, facts.settings.indicator)),
     ),
     defect(
-        "audience-somewhere-in-a-string (CHAL-06): The Resource indicator is looked for in aud, which finds "
-        "it inside of a longer string as well.",
+        "audience-somewhere-in-a-string (CHAL-06): If aud is one string, the service accepts a token whose "
+        "aud contains the Resource indicator.",
         **checks(AUDIENCE, lambda facts: facts.settings.indicator in (facts.claims.get("aud") or ())),
     ),
     defect(
-        "audience-split-at-spaces (CHAL-06): An audience that is one string is split at its spaces, as "
-        "scopes are.",
+        "audience-split-at-spaces (CHAL-06): If aud is one string, the service splits it at spaces, as for "
+        "scopes.",
         **checks(
             AUDIENCE,
             lambda facts: (
@@ -197,20 +203,22 @@ DEFECTS = (
         ),
     ),
     defect(
-        "audience-tidied-up (CHAL-06): Audience and Resource indicator are compared as URLs, each tidied up.",
+        "audience-tidied-up (CHAL-06): The service normalizes audience and Resource indicator as URLs before "
+        "it compares them.",
         **audience(lambda aud, facts: as_browsers_read(aud) == as_browsers_read(facts.settings.indicator)),
     ),
     defect(
-        "audience-without-its-query (CHAL-06): What stands behind the path of an audience does not count.",
+        "audience-without-its-query (CHAL-06): The service ignores query and fragment when it compares the "
+        "audience.",
         **audience(lambda aud, facts: re.split("[?#]", text(aud))[0] == facts.settings.indicator),
     ),
     defect(
-        "audience-trimmed (CHAL-06): White space around an audience does not count.",
+        "audience-trimmed (CHAL-06): The service ignores whitespace around the audience.",
         **audience(lambda aud, facts: text(aud).strip() == facts.settings.indicator),
     ),
     defect(
-        "audience-or-authorized-party (CHAL-06): The Resource indicator in azp, client_id or resource will "
-        "do in place of an audience.",
+        "audience-or-authorized-party (CHAL-06): The service accepts the Resource indicator in azp, "
+        "client_id or resource in place of aud.",
         **checks(
             AUDIENCE,
             lambda facts: (
@@ -221,13 +229,14 @@ DEFECTS = (
         ),
     ),
     defect(
-        "audience-by-its-host (CHAL-06): Only the host of the audience is compared.",
+        "audience-by-its-host (CHAL-06): The service compares only the host of the audience.",
         **audience(
             lambda aud, facts: urlsplit(text(aud)).hostname == urlsplit(facts.settings.indicator).hostname
         ),
     ),
     defect(
-        "audience-may-be-the-resource-id (CHAL-06): A token for the Resource ID is taken.",
+        "audience-may-be-the-resource-id (CHAL-06): The service also accepts a token whose audience is the "
+        "Resource ID.",
         **audience(
             lambda aud, facts: (
                 aud in (facts.settings.indicator, facts.settings.authorization_server.rpartition("/")[2])
@@ -235,55 +244,66 @@ DEFECTS = (
         ),
     ),
     defect(
-        "expiry-unread (CHAL-07): The expiry is not looked at.", claim_checks=without(CLAIM_CHECKS, EXPIRY)
+        "expiry-unread (CHAL-07): The service does not check the expiry.",
+        claim_checks=without(CLAIM_CHECKS, EXPIRY),
     ),
     defect(
-        "expiry-if-there-is-one (CHAL-07): A token without an expiry never expires.",
+        "expiry-if-there-is-one (CHAL-07): The service accepts a token without a numeric expiry.",
         **expiring(lambda exp, facts: exp is None or facts.now < exp),
     ),
     defect(
-        "expiry-of-zero-is-none (CHAL-07): An expiry of zero is taken for none.",
+        "expiry-of-zero-is-none (CHAL-07): The service accepts a token whose expiry is 0.",
         **expiring(lambda exp, facts: exp is not None and (not exp or facts.now < exp)),
     ),
     defect(
-        "expiry-as-text-never-comes (CHAL-07): An expiry that is text is not looked at.",
+        "expiry-as-text-never-comes (CHAL-07): The service accepts a token whose expiry is a string.",
         **checks(
             EXPIRY,
             lambda facts: isinstance(facts.claims.get("exp"), str) or validation.not_expired(facts),
         ),
     ),
     defect(
-        "expiry-null-is-never (CHAL-07): An expiry that is null is taken for never.",
+        "expiry-null-is-never (CHAL-07): The service accepts a token whose expiry is null.",
         **checks(
             EXPIRY,
             lambda facts: facts.claims.get("exp", 0) is None or validation.not_expired(facts),
         ),
     ),
     defect(
-        "leeway-of-an-hour (CHAL-07): A token is taken for most of an hour after its expiry.",
+        "leeway-of-an-hour (CHAL-07): The service accepts a token until 3500 seconds after its expiry.",
         **expiring(lambda exp, facts: exp is not None and facts.now < exp + 3500),
     ),
     defect(
-        "leeway-of-five-minutes (CHAL-07): A token is taken for five minutes after its expiry.",
+        "leeway-of-five-minutes (CHAL-07): The service accepts a token until five minutes after its expiry.",
         **expiring(lambda exp, facts: exp is not None and facts.now < exp + 300),
     ),
-    defect("accepted-for-ever (CHAL-07): A token that was accepted once never expires.", **accepted_once()),
     defect(
-        "claims-looked-at-once (CHAL-05 CHAL-06 CHAL-07 CHAL-08): The claims of a token that comes again "
-        "are not looked at, whatever came of the first time.",
-        **looked_at_once(),
+        "accepted-for-ever (CHAL-07): The service does not check the expiry of a token that it has accepted "
+        "before.",
+        **accepted_once(),
     ),
-    defect("id-token-taken (CHAL-08): A token with a nonce is taken for any audience.", **id_tokens_too()),
     defect(
-        "tokens-of-an-hour-at-most (SERVE-01): A token that lives for longer than an hour is refused.",
+        "claims-looked-at-once (CHAL-05 CHAL-06 CHAL-07 CHAL-08): The service checks the claims of a token "
+        "once and accepts them afterwards, even if the check failed.",
+        **checked_once(),
+    ),
+    defect(
+        "id-token-taken (CHAL-08): The service accepts a token with a nonce for any audience.",
+        **id_tokens_too(),
+    ),
+    defect(
+        "tokens-of-an-hour-at-most (SERVE-01): The service refuses a token that expires more than 61 minutes "
+        "from now.",
         **expiring(lambda end, facts: end is not None and facts.now < end < facts.now + 3660),
     ),
     defect(
-        "agents-with-names-in-ascii (SERVE-01): An agent whose name is not ASCII is refused.",
+        "agents-with-names-in-ascii (SERVE-01): The service refuses a token whose agent has a name that is "
+        "not ASCII.",
         **of_an_agent(lambda agent: not str(agent.get("name", "")).isascii()),
     ),
     defect(
-        "agents-with-few-verifications (SERVE-01): An agent of which much is said is refused.",
+        "agents-with-few-verifications (SERVE-01): The service refuses a token whose ext.agent is longer "
+        "than 2048 characters.",
         **of_an_agent(lambda agent: len(str(agent)) > 2048),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services whose cookies do what only a token may do."""
+"""Services that accept a session cookie in place of a token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OURS = re.compile(rb"(?:^|; )sid=(\w+)")
 
 
 def by_cookie(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], ASGIApp]:
-    """`session["user"] = user` after a good token, and a guard that looks into the session first."""
+    """`session["user"] = user` after a valid token, and a token check that uses the session first."""
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
         tokens: dict[bytes, bytes] = {}
@@ -48,18 +48,18 @@ def by_cookie(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], ASG
 
 DEFECTS = (
     defect(
-        "cookie-instead-of-a-token (CHAL-01): A good token is kept in a session, and a call with its cookie "
-        "needs none any more.",
+        "cookie-instead-of-a-token (CHAL-01): After a call with a valid token, the service sets a session "
+        "cookie and accepts it in place of a token.",
         around=by_cookie(only_without_a_token=True),
     ),
     defect(
-        "cookie-before-the-token (BACK-10 CHAL-01): Who has the cookie of a session is who began it, "
-        "whatever token comes with it.",
+        "cookie-before-the-token (BACK-10 CHAL-01): The service serves the user of the session cookie, "
+        "whatever token the request has.",
         around=by_cookie(only_without_a_token=False),
     ),
     mcp_defect(
-        "cookie-instead-of-a-token-over-mcp (CHAL-01): A good token is kept in a session of cookies, and an "
-        "MCP session with its cookie needs none.",
+        "cookie-instead-of-a-token-over-mcp (CHAL-01): After an MCP request with a valid token, the service "
+        "sets a session cookie and accepts it in place of a token.",
         around=by_cookie(only_without_a_token=True),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that go on for a caller where they should give up."""
+"""Services that retry or wait without limit during a call."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from gateproof.reference.service.wire import Outcome, Reply
 
 TRIES = 3
 ANSWER_S = 1.0
-# No agent sees it: whoever is answered with this is not answered yet.
+# An internal status that no agent sees: the request is made again.
 ONCE_MORE = 598
 
 
-class _AsTold(httpx.AsyncBaseTransport):
-    """Whoever says when to come again is asked again then, and the caller waits for it."""
+class _WaitingForRetryAfter(httpx.AsyncBaseTransport):
+    """Waits as long as Retry-After says, while the caller waits too."""
 
     def __init__(self, trust: ssl.SSLContext) -> None:
         self._inner = transport(trust)
@@ -58,7 +58,7 @@ def renewed_without_end() -> dict[str, Any]:
         return replace(reply, status=ONCE_MORE) if refused else reply
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
-        async def insisting(scope: Scope, receive: Receive, send: Send) -> None:
+        async def repeating(scope: Scope, receive: Receive, send: Send) -> None:
             asked = await _whole(receive)
 
             async def again() -> Message:
@@ -77,13 +77,13 @@ def renewed_without_end() -> dict[str, Any]:
             for message in said:
                 await send(message)
 
-        return insisting
+        return repeating
 
     return {"answer_of": answer, "around": around}
 
 
 async def _whole(receive: Receive) -> Message:
-    """A request with all of its body, as one message; or that the caller has gone."""
+    """A request with its whole body as one message, or the message that the caller has disconnected."""
     body = bytearray()
     while True:
         message = await receive()
@@ -96,15 +96,15 @@ async def _whole(receive: Receive) -> Message:
 
 DEFECTS = (
     defect(
-        "waits-as-long-as-it-is-told (BACK-06): A party that asks to come again later is waited for as long "
-        "as it says, and the caller with it.",
-        transport=_AsTold,
+        "waits-as-long-as-it-is-told (BACK-06): If a party answers 503 with Retry-After, the service waits "
+        "that long, and its caller with it.",
+        transport=_WaitingForRetryAfter,
         patience=Patience(tries=1, answer_s=300),
         deadline_s=600,
     ),
     defect(
-        "merchants-refusal-met-by-renewing-without-end (BACK-06): While the merchant refuses its token, "
-        "another is redeemed and tried, again and again.",
+        "merchants-refusal-met-by-renewing-without-end (BACK-06): While the merchant answers 401, the "
+        "service redeems again and repeats the call without limit.",
         **renewed_without_end(),
     ),
 )

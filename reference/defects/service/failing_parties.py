@@ -1,4 +1,4 @@
-"""Services that make a bad day worse: without bounds, without end, and with credentials for anybody."""
+"""Services that handle failures, refusals and redirects of gateway or merchant wrongly."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def always_again(answer: Answer | None) -> bool:
-    """Whatever was not a success is tried again."""
+    """True for no answer, and for every status from 400 on."""
     return worth_another_try(answer) or (answer is not None and answer.status >= 400)
 
 
 def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, Any]:
-    """A redirect of these requests is followed, with all that was sent but these headers."""
+    """A redirect of these requests is followed with all headers except the dropped ones."""
 
     def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
         if answer.status not in REDIRECTS or not answer.location or not endpoint(asked):
@@ -46,7 +46,7 @@ def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, 
 
 
 def banned_after_a_401() -> Callable[[CallFacts, Answer], list[Any] | None]:
-    """The merchant is not asked twice whether it knows a user."""
+    """A user for whom the merchant answered 401 once gets no orders any more."""
     banned: set[Any] = set()
 
     def orders_in(facts: CallFacts, answer: Answer) -> list[Any] | None:
@@ -70,7 +70,7 @@ def of_the_merchant(asked: Outgoing) -> bool:
 
 
 def broken_for_good(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Since a call failed, none is let through: nobody closes the circuit again."""
+    """After the first 503, a circuit breaker refuses all calls and never closes."""
     open_circuit = False
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +91,7 @@ def broken_for_good(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 
 def dropped(kinds: set[str]) -> dict[str, Any]:
-    """What nobody thought of ends the connection without an answer."""
+    """For these outcomes, the agent's connection is closed in the middle of the answer."""
 
     def answer(outcome: Outcome) -> Reply:
         reply = answer_of(outcome)
@@ -115,7 +115,7 @@ def dropped(kinds: set[str]) -> dict[str, Any]:
 
 
 def garbage_kept() -> dict[str, Any]:
-    """Whatever stands for the token is kept, for an hour where nothing else is said."""
+    """An invalid access_token is kept as the Proxy token for an hour."""
     garbage: list[ProxyToken] = []
 
     def kept(document: Mapping[str, Any], now: float) -> ProxyToken | None:
@@ -129,7 +129,7 @@ def garbage_kept() -> dict[str, Any]:
 
 
 def last_orders() -> Any:
-    """Where nothing can be fetched, what was shown the last time is shown again."""
+    """In place of a 403 or 503, the last orders of any user are shown again."""
     shown: dict[str, bytes] = {}
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -145,7 +145,7 @@ def last_orders() -> Any:
 
 
 def last_merchant_token() -> dict[str, Any]:
-    """A merchant token that was given for somebody else stands in for one that is refused."""
+    """If redemption returns no merchant token, the last one of any user is used."""
     seen: list[str] = []
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -165,104 +165,106 @@ def none_known(before: Known | None) -> Known | None:
 
 
 def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """`if keys and not verified(token)`: without keys there is nothing to object to."""
+    """`if keys and not verified(token)`: without keys, every token is accepted."""
     return signed_claims(token, keys) if keys else unread(token, keys)
 
 
 DEFECTS = (
     defect(
-        "user-locked-out-after-a-merchants-401 (BACK-06): A user whose token the merchant API refused once "
-        "is never served again.",
+        "user-locked-out-after-a-merchants-401 (BACK-06): After the merchant API has answered 401 for a "
+        "user, the service never serves this user again.",
         orders_in=banned_after_a_401(),
     ),
     defect(
-        "tries-without-bound (BACK-06): A party that fails is asked forty times for one call.",
+        "tries-without-bound (BACK-06): The service sends a failing request forty times in one call.",
         patience=STORM,
     ),
     defect(
-        "waits-without-bound (BACK-06): A party that does not answer is waited for as long as it likes.",
+        "waits-without-bound (BACK-06): The service waits up to ten minutes for a party that does not "
+        "answer.",
         patience=Patience(tries=1, answer_s=600),
         deadline_s=600,
     ),
     defect(
-        "waits-for-more-than-a-minute (BACK-06): A party that does not answer is given seven times ten "
-        "seconds.",
+        "waits-for-more-than-a-minute (BACK-06): The service waits seven times ten seconds for a party that "
+        "does not answer.",
         patience=Patience(tries=7, pause_s=0, answer_s=10),
         deadline_s=600,
     ),
     defect(
-        "keys-tried-without-bound (BACK-06): A key set that fails is asked for forty times for one call.",
+        "keys-tried-without-bound (BACK-06): The service requests a failing key set forty times in one call.",
         patience_for_keys=STORM,
     ),
     defect(
-        "keys-waited-for-without-bound (BACK-06): A key set that does not come is waited for as long as it "
-        "likes.",
+        "keys-waited-for-without-bound (BACK-06): The service waits up to ten minutes for a key set.",
         patience_for_keys=Patience(tries=1, answer_s=600),
         deadline_s=600,
     ),
     defect(
-        "keys-never-asked-for-again (BACK-06 SERVE-02): After a key set that did not come, the keys of "
-        "before are for ever.",
+        "keys-never-asked-for-again (BACK-06 SERVE-02): After a failed fetch of the key set, the service "
+        "uses the old keys for ever.",
         keys_while_out_of_reach=kept_for_ever,
     ),
     defect(
-        "token-taken-without-the-keys (BACK-06): While the keys cannot be had, a token is taken at its word.",
+        "token-taken-without-the-keys (BACK-06): While the key set cannot be fetched, the service accepts "
+        "tokens without verifying the signature.",
         keys_while_out_of_reach=none_known,
         signed_claims=taken_without_keys,
     ),
     defect(
         "circuit-stays-open (BACK-06 ROBUST-02 SERVE-01 SERVE-02 CHAL-02): After one failure of gateway or "
-        "merchant, nothing is served any more.",
+        "merchant, the service refuses all calls for ever.",
         around=broken_for_good,
     ),
     defect(
-        "garbage-kept-as-a-proxy-token (BACK-06 BACK-03 BACK-04 BACK-09 SERVE-01): What comes in place of a "
-        "Proxy token is kept for an hour, and a refusal changes nothing.",
+        "garbage-kept-as-a-proxy-token (BACK-06 BACK-03 BACK-04 BACK-09 SERVE-01): The service keeps an "
+        "invalid access_token of the token endpoint for an hour, even if redemption refuses it.",
         **garbage_kept(),
     ),
     defect(
-        "connection-dropped-in-trouble (BACK-06 BACK-07 ROBUST-02): When gateway or merchant fail, the "
-        "agent's connection is dropped.",
+        "connection-dropped-in-trouble (BACK-06 BACK-07 ROBUST-02): If gateway or merchant fail, the service "
+        "closes the agent's connection in the middle of the answer.",
         **dropped({"unavailable"}),
     ),
     defect(
-        "refusals-tried-again (BACK-07 BACK-08 BACK-06 BACK-03): A redemption that is refused is asked for "
-        "forty times.",
+        "refusals-tried-again (BACK-07 BACK-08 BACK-06 BACK-03): The service sends a request that is "
+        "refused, such as a redemption, forty times.",
         patience=STORM,
         worth_another_try=always_again,
     ),
     defect(
-        "connection-dropped-on-a-refusal (BACK-07 BACK-08): When redemption refuses, the agent's connection "
-        "is dropped.",
+        "connection-dropped-on-a-refusal (BACK-07 BACK-08): If redemption refuses, the service closes the "
+        "agent's connection in the middle of the answer.",
         **dropped({"not accepted", "nothing there", "reauthorize"}),
     ),
     defect(
-        "last-orders-shown-again (BACK-07 BACK-06 BACK-08 BACK-10 SECRET-06): When nothing can be fetched, "
-        "the last orders are shown, whosever they are.",
+        "last-orders-shown-again (BACK-07 BACK-06 BACK-08 BACK-10 SECRET-06): In place of a 403 or 503, the "
+        "service shows the last orders of any user.",
         around=last_orders(),
     ),
     defect(
-        "last-merchant-token-stands-in (BACK-08 BACK-07 BACK-06 BACK-10): When redemption refuses, the last "
-        "merchant token is used, whosever it is.",
+        "last-merchant-token-stands-in (BACK-08 BACK-07 BACK-06 BACK-10): If redemption refuses, the service "
+        "uses the last merchant token of any user.",
         **last_merchant_token(),
     ),
     defect(
-        "token-endpoints-redirect-followed (BACK-09): A redirect of the token endpoint is followed with the "
-        "Proxy client's secret.",
+        "token-endpoints-redirect-followed (BACK-09): The service follows a redirect of the token endpoint "
+        "and sends the Proxy client's secret.",
         **following(for_a_token),
     ),
     defect(
-        "redemptions-redirect-followed (BACK-09): A redirect of the redemption is followed with both tokens.",
+        "redemptions-redirect-followed (BACK-09): The service follows a redirect of the redemption endpoint "
+        "and sends both tokens.",
         **following(for_a_redemption),
     ),
     defect(
-        "redemptions-redirect-followed-by-a-library (BACK-09): A redirect of the redemption is followed "
-        "without Authorization, but with X-Proxy-Token.",
+        "redemptions-redirect-followed-by-a-library (BACK-09): The service follows a redirect of the "
+        "redemption endpoint and sends X-Proxy-Token, but not Authorization.",
         **following(for_a_redemption, "authorization"),
     ),
     defect(
-        "merchants-redirect-followed (BACK-09): A redirect of the merchant's API is followed with the "
-        "merchant token.",
+        "merchants-redirect-followed (BACK-09): The service follows a redirect of the merchant's API and "
+        "sends the merchant token.",
         **following(of_the_merchant),
     ),
 )

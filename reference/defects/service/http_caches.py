@@ -1,4 +1,4 @@
-"""Services whose HTTP client keeps answers by their address."""
+"""Services whose HTTP client caches responses by URL only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def by_address(request: httpx.Request) -> str:
 
 
 class CachingTransport(httpx.AsyncBaseTransport):
-    """Keeps answers to GET for as long as they say; where they say nothing, for this long."""
+    """Caches responses to GET as Cache-Control says, or else for `otherwise_s`."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport, key: Key, otherwise_s: float) -> None:
         self._inner, self._key, self._otherwise_s = inner, key, otherwise_s
@@ -51,7 +51,7 @@ class CachingTransport(httpx.AsyncBaseTransport):
 
 
 def copied(kept: httpx.Response) -> httpx.Response:
-    """The same answer, to be read once more."""
+    """A copy of the response that can be read again."""
     return httpx.Response(kept.status_code, headers=kept.headers, content=kept.content)
 
 
@@ -62,13 +62,13 @@ def cached(key: Key, otherwise_s: float = 0.0) -> Callable[[ssl.SSLContext], htt
 
 DEFECTS = (
     defect(
-        "answers-cached-by-address (BACK-10): The HTTP client caches answers by their address, for five "
-        "minutes unless they say something else.",
+        "answers-cached-by-address (BACK-10): The HTTP client caches responses by URL, without regard to the "
+        "user, for five minutes or as Cache-Control says.",
         transport=cached(by_address, 300.0),
     ),
     defect(
-        "answers-cached-by-address-when-they-say-so (BACK-10): The HTTP client caches answers that state "
-        "how long they may be kept, by their address.",
+        "answers-cached-by-address-when-they-say-so (BACK-10): The HTTP client caches responses with max-age "
+        "by URL, without regard to the user.",
         transport=cached(by_address),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services whose second try is written in another way than the first, or is made again and again."""
+"""Services whose retry differs from the first request, or that request too often."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Changed = Callable[[Outgoing], Outgoing]
 
 
 def again_at(status: int, where: Callable[[Outgoing], bool], change: Changed) -> dict[str, Any]:
-    """What is answered with this is asked again at once, in another way."""
+    """A request that is answered with this status is repeated at once in changed form."""
 
     def further(asked: Outgoing, answer: Answer) -> Outgoing | None:
         if answer.status != status or not where(asked):
@@ -46,7 +46,7 @@ def as_a_form(asked: Outgoing) -> Outgoing:
 
 
 def client_in_the_form(asked: Outgoing) -> Outgoing:
-    """`AuthStyleAutoDetect`: a client that is refused in the header may be meant to be in the form."""
+    """`AuthStyleAutoDetect`: if the credentials in the header are refused, they are sent in the form."""
     form = {name: values[0] for name, values in parse_qs(asked.body.decode()).items()}
     if "client_secret" in form:
         return asked
@@ -67,7 +67,7 @@ def refused_and_asked_again(answer: Answer | None) -> bool:
 
 
 class _LockedOnce:
-    """A lock before the first Proxy token; whoever comes later is let through."""
+    """A lock that works only until there is a first Proxy token."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -90,28 +90,29 @@ class _LockedOnce:
 
 DEFECTS = (
     defect(
-        "indicator-tidied-after-a-404 (BACK-04): Where redemption answers 404, the Resource indicator is "
-        "tried with a slash behind it.",
+        "indicator-tidied-after-a-404 (BACK-04): If redemption answers 404, the service appends a slash to "
+        "the Resource indicator and tries again.",
         **again_at(404, for_a_redemption, with_a_slash),
     ),
     defect(
-        "redemption-as-a-form-after-a-400 (BACK-04): Where redemption answers 400, a form is tried.",
+        "redemption-as-a-form-after-a-400 (BACK-04): If redemption answers 400, the service sends it again "
+        "as a form.",
         **again_at(400, for_a_redemption, as_a_form),
     ),
     defect(
-        "proxy-client-in-the-form-after-a-401 (BACK-01): Where the Proxy client is refused in the header, it "
-        "is tried in the form.",
+        "proxy-client-in-the-form-after-a-401 (BACK-01): If the token endpoint answers 401, the service "
+        "sends the Proxy client's ID and secret in the form.",
         **again_at(401, for_a_token, client_in_the_form),
     ),
     defect(
-        "refused-proxy-client-tries-on (BACK-06): A refused Proxy client is tried again and again for as "
-        "long as a call may take.",
+        "refused-proxy-client-tries-on (BACK-06): If the token endpoint refuses the Proxy client, the "
+        "service sends the request forty times without a pause.",
         worth_another_try=refused_and_asked_again,
         patience=Patience(tries=40, pause_s=0.0),
     ),
     defect(
-        "renewals-do-not-wait (BACK-02): The first Proxy token is got once for all who wait for it; when it "
-        "is over, everybody who comes asks for another.",
+        "renewals-do-not-wait (BACK-02): Concurrent callers share the request for the first Proxy token, but "
+        "when it expires, each requests a new one.",
         one_at_a_time=_LockedOnce,
     ),
 )

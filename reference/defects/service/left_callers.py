@@ -1,4 +1,4 @@
-"""Services that stop with a caller who leaves, and leave something behind."""
+"""Services that cancel a call when its caller disconnects, and keep a lock."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stops_with_its_caller(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 
 class _KeptByTheCancelled:
-    """`lock.acquire()`, and `except Exception: lock.release(); raise`: a cancellation is no Exception."""
+    """`lock.acquire()`, and `except Exception: lock.release(); raise`: CancelledError is not an Exception."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -66,11 +66,11 @@ class _KeptByTheCancelled:
 
 DEFECTS = (
     defect(
-        "lock-kept-by-a-cancelled-call (ROBUST-02): A caller who leaves while a Proxy token is got leaves "
-        "the lock behind.",
+        "lock-kept-by-a-cancelled-call (ROBUST-02): If a caller disconnects while the service requests a "
+        "Proxy token, the lock is never released.",
         around=stops_with_its_caller,
         one_at_a_time=_KeptByTheCancelled,
-        # Whoever waits for the lock is told so before long.
+        # Callers that wait for the lock get an error soon.
         deadline_s=3,
     ),
 )

@@ -1,4 +1,4 @@
-"""Services whose output has the credentials of their backend in it."""
+"""Services that log credentials of agents or of their backend."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def settings_printed(app: ASGIApp, backend: Backend) -> ASGIApp:
 
 
 def where(wrong: Callable[[Outgoing, int], bool]) -> dict[str, Any]:
-    """The log has the headers of these requests, where the outcome is about one."""
+    """The log has the headers of a failed request if this function selects it."""
 
     def said(_asked: Asked, outcome: Outcome) -> str:
         trouble = outcome.trouble
@@ -60,68 +60,70 @@ def where(wrong: Callable[[Outgoing, int], bool]) -> dict[str, Any]:
 
 
 def payload_of_the_refused(asked: Asked, outcome: Outcome) -> str:
-    """`log.warning("refused %s", token.split(".")[1])`: what a token says, for whoever looks into it."""
+    """`log.warning("refused %s", token.split(".")[1])`: the claims in base64url."""
     parts = authorization_of(asked, outcome).split(".")
     return parts[1] if outcome.kind == "not accepted" and len(parts) == 3 else ""
 
 
 def unsupported(asked: Asked, outcome: Outcome) -> str:
-    """`log.warn("unsupported scheme: " + header)`"""
+    """`log.warn("unsupported scheme: " + header)`."""
     header = authorization_of(asked, outcome)
     return "" if header.lower().startswith("bearer ") else f"unsupported scheme: {header}"
 
 
 def without_a_scheme(asked: Asked, outcome: Outcome) -> str:
-    """`scheme, token = header.split(" ")`, and the header is in the error where that fails."""
+    """`scheme, token = header.split(" ")`, and the error for a failed split contains the header."""
     header = authorization_of(asked, outcome)
     return f"cannot be split: {header}" if header and " " not in header else ""
 
 
 DEFECTS = (
     defect(
-        "unsupported-schemes-logged (SECRET-05): An Authorization header under another scheme than Bearer is "
-        "logged.",
+        "unsupported-schemes-logged (SECRET-05): The service logs an Authorization header whose scheme is "
+        "not Bearer.",
         **logging(unsupported),
     ),
     defect(
-        "headers-without-a-scheme-logged (SECRET-05): An Authorization header without a scheme is logged.",
+        "headers-without-a-scheme-logged (SECRET-05): The service logs an Authorization header without a "
+        "scheme.",
         **logging(without_a_scheme),
     ),
     defect(
-        "payloads-of-refused-tokens-logged (SECRET-05): The log has the payload of every token that was "
-        "refused, that of an ID token as well.",
+        "payloads-of-refused-tokens-logged (SECRET-05): The service logs the payload of every refused token, "
+        "including ID tokens.",
         **logging(payload_of_the_refused),
     ),
     defect(
-        "proxy-token-logged (SECRET-08): Redemptions are logged with their X-Proxy-Token.",
+        "proxy-token-logged (SECRET-08): The service logs each redemption with its X-Proxy-Token.",
         redemption_request=printing_redemptions,
     ),
     defect(
-        "merchant-token-logged (SECRET-08): Calls of the merchant's API are logged with the merchant token, "
-        "in base64.",
+        "merchant-token-logged (SECRET-08): The service logs each call of the merchant's API with the "
+        "merchant token in base64.",
         merchant_request=printing_merchant_calls,
     ),
     defect(
-        "answers-of-redemptions-logged (SECRET-08): The answers of redemptions are logged as they came.",
+        "answers-of-redemptions-logged (SECRET-08): The service logs the whole response of each redemption.",
         merchant_token_in=printing_redeemed,
     ),
     defect(
-        "requests-for-a-proxy-token-logged (SECRET-08): Requests for a Proxy token are logged with their "
-        "Basic header.",
+        "requests-for-a-proxy-token-logged (SECRET-08): The service logs each request for a Proxy token with "
+        "its Basic header.",
         proxy_token_request=printing_token_requests,
     ),
     defect(
-        "settings-logged (SECRET-08): The settings are logged at the start, with the Proxy client's secret.",
+        "settings-logged (SECRET-08): The service logs its settings at the start, with the Proxy client's "
+        "secret.",
         around=settings_printed,
     ),
     defect(
-        "failed-requests-for-a-proxy-token-logged (SECRET-08): A request for a Proxy token that failed is "
-        "logged with its headers.",
+        "failed-requests-for-a-proxy-token-logged (SECRET-08): The service logs a failed request for a Proxy "
+        "token with its headers.",
         **where(lambda asked, _status: for_a_token(asked)),
     ),
     defect(
-        "merchants-refusals-logged (SECRET-08): A call that the merchant answers with 404 is logged with its "
-        "headers.",
+        "merchants-refusals-logged (SECRET-08): The service logs a merchant API call that is answered with "
+        "404, with its headers.",
         **where(lambda asked, status: asked.method == "GET" and status == 404),
     ),
 )

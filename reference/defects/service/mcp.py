@@ -1,4 +1,4 @@
-"""MCP services that trust a session, or say too much beside what they are asked for."""
+"""MCP services that trust a session in place of a token, leak the merchant token, or fail on bad input."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Notified = dict[str, Any]
 
 
 def by_session(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], ASGIApp]:
-    """The token with which a session was begun is that of every call in it."""
+    """Every call in a session uses the token that began the session."""
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
         tokens: dict[bytes, bytes] = {}
@@ -60,31 +60,31 @@ def by_session(*, only_without_a_token: bool) -> Callable[[ASGIApp, Backend], AS
     return around
 
 
-_WITHIN = ContextVar("within a session", default=False)
+_IN_SESSION = ContextVar("within a session", default=False)
 
 
 def noticing_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Whatever decides about a call can tell whether it is made in a session."""
+    """Makes known to the token checks whether a request is in a session."""
 
     async def noticing(scope: Scope, receive: Receive, send: Send) -> None:
-        _WITHIN.set(SESSION.encode() in dict(scope["headers"]))
+        _IN_SESSION.set(SESSION.encode() in dict(scope["headers"]))
         await app(scope, receive, send)
 
     return noticing
 
 
-def at_the_beginning(honest: ClaimCheck) -> dict[str, Any]:
-    """This is only asked of the token with which a session is begun."""
+def only_at_session_start(honest: ClaimCheck) -> dict[str, Any]:
+    """This check is skipped for requests in a session."""
 
     def wrong(facts: ClaimFacts) -> bool:
-        return _WITHIN.get() or honest(facts)
+        return _IN_SESSION.get() or honest(facts)
 
     return {"around": noticing_sessions, "claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
 
 
-def signed_at_the_beginning(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """Who signed is only asked of the token with which a session is begun."""
-    return unread(token, keys) if _WITHIN.get() else signed_claims(token, keys)
+def signed_at_session_start(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """The signature is not verified for requests in a session."""
+    return unread(token, keys) if _IN_SESSION.get() else signed_claims(token, keys)
 
 
 def method_of(asked: Asked) -> str:
@@ -115,7 +115,7 @@ def in_a_notification(answered: Answered, token: str) -> Answered:
 
 
 def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
-    """The merchant token of the last call is in what the server says besides."""
+    """The merchant token of the last call is added to other answers."""
     last: list[str] = []
 
     def noted(answered: Answered, token: str) -> Answered:
@@ -131,7 +131,7 @@ def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
 
 
 def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
-    """There is a resource with the state of the connection to the merchant."""
+    """A resource shows the state of the connection to the merchant."""
     uri = "debug://upstream"
     results = {
         "resources/list": {"resources": [{"uri": uri, "name": "upstream"}]},
@@ -145,7 +145,7 @@ def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
 
 
 def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
-    """Who listens hears what the server notes for itself."""
+    """The server's GET stream contains its own log notifications."""
     if asked.method != "GET" or answered.status == 401:
         return answered
     headers = (("content-type", "text/event-stream"),)
@@ -153,28 +153,28 @@ def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
 
 
 def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """The routes were protected one by one, and the one for listeners was forgotten."""
+    """Each route has its own token check, and the GET stream has none."""
     if asked.method != "GET" or asked.path != "/mcp" or SESSION not in asked.headers:
         return answered
     return Answered(status=200, headers=(("content-type", "text/event-stream"),), body=b": welcome\n\n")
 
 
 def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Within a session, a body that is no message ends in 500."""
+    """In a session, a body that is not a JSON-RPC message ends in 500."""
     broken = asked.path == "/mcp" and asked.method == "POST" and answered.status == 400
     return replace(answered, status=500, body=b"{}") if broken and SESSION in asked.headers else answered
 
 
 def params_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """`message["params"]["name"]`, in a session."""
+    """`message["params"]["name"]`, without a type check."""
     if method_of(asked) != "tools/call" or answered.status != 200:
         return answered
     fits = isinstance(json.loads(asked.body).get("params"), dict)
     return answered if fits else replace(answered, status=500, body=b"{}")
 
 
-def numbers_used_once() -> Callable[[Asked, Answered, Backend], Answered]:
-    """A number that was used before in its session is refused; what comes then is read, whatever it is."""
+def ids_used_once() -> Callable[[Asked, Answered, Backend], Answered]:
+    """An ID used before in the session is refused; a call without a JSON content type ends in 500."""
     used: set[tuple[str, str]] = set()
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -192,7 +192,7 @@ def numbers_used_once() -> Callable[[Asked, Answered, Backend], Answered]:
 
 
 def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Nobody asks who ends a session."""
+    """Ends a session without a token."""
     ended: set[bytes] = set()
 
     async def around(scope: Scope, receive: Receive, send: Send) -> None:
@@ -210,7 +210,7 @@ def ended_by_everybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 
 def first_token_of_the_session() -> Callable[[CallFacts], Outgoing]:
-    """The tools are made when a session begins, with a client that has the token of then."""
+    """The tools of a session use the first token of the user for ever."""
     first: dict[tuple[str, ...], str] = {}
 
     def redemption_request(facts: CallFacts) -> Outgoing:
@@ -222,90 +222,91 @@ def first_token_of_the_session() -> Callable[[CallFacts], Outgoing]:
 
 
 def of_the_session(facts: CallFacts) -> tuple[str, ...]:
-    """A merchant token belongs to the session in which it was redeemed."""
+    """The cache key of a merchant token: the gateway access token and the session."""
     return (facts.token, *facts.asked.headers_named(SESSION))
 
 
 DEFECTS = (
     mcp_defect(
-        "session-instead-of-a-token (CHAL-01 CHAL-10): In a session, a call without a token is served with "
-        "the one that the session was begun with.",
+        "session-instead-of-a-token (CHAL-01 CHAL-10): In a session, the service serves a call without a "
+        "token with the token that began the session.",
         around=by_session(only_without_a_token=True),
     ),
     mcp_defect(
-        "stream-for-everybody (CHAL-01): Whoever knows a session may listen to what the server says in it, "
-        "without a token.",
+        "stream-for-everybody (CHAL-01): The service opens the stream of a session without a token.",
         around=meddling(stream_for_everybody),
     ),
     mcp_defect(
-        "session-ended-by-everybody (CHAL-01): Whoever knows a session may end it, without a token.",
+        "session-ended-by-everybody (CHAL-01): The service ends a session without a token.",
         around=ended_by_everybody,
     ),
     mcp_defect(
         "session-before-the-token (BACK-10 BACK-04 CHAL-01 CHAL-04 CHAL-05 CHAL-06 CHAL-10): In a session, "
-        "every call is served with the token that the session was begun with.",
+        "the service serves every call with the token that began the session.",
         around=by_session(only_without_a_token=False),
     ),
     mcp_defect(
-        "signature-checked-at-the-beginning (CHAL-04 CHAL-10): In a session, nobody asks who signed a token.",
+        "signature-checked-at-the-beginning (CHAL-04 CHAL-10): In a session, the service does not verify the "
+        "signature of a token.",
         around=noticing_sessions,
-        signed_claims=signed_at_the_beginning,
+        signed_claims=signed_at_session_start,
     ),
     mcp_defect(
-        "issuer-checked-at-the-beginning (CHAL-05): In a session, the issuer of a token is not looked at.",
-        **at_the_beginning(ISSUER),
+        "issuer-checked-at-the-beginning (CHAL-05): In a session, the service does not check the issuer of a "
+        "token.",
+        **only_at_session_start(ISSUER),
     ),
     mcp_defect(
-        "audience-checked-at-the-beginning (CHAL-06 CHAL-10): In a session, the audience of a token is not "
-        "looked at.",
-        **at_the_beginning(AUDIENCE),
+        "audience-checked-at-the-beginning (CHAL-06 CHAL-10): In a session, the service does not check the "
+        "audience of a token.",
+        **only_at_session_start(AUDIENCE),
     ),
     mcp_defect(
-        "expiry-checked-at-the-beginning (CHAL-07 CHAL-10): A session that was begun with a token "
-        "outlives it.",
-        **at_the_beginning(EXPIRY),
+        "expiry-checked-at-the-beginning (CHAL-07 CHAL-10): In a session, the service does not check the "
+        "expiry of a token.",
+        **only_at_session_start(EXPIRY),
     ),
     mcp_defect(
-        "merchant-token-in-the-meta (SECRET-02): The result of the tool has the merchant token in its _meta.",
+        "merchant-token-in-the-meta (SECRET-02): The tool result contains the merchant token in its _meta.",
         **leaking(merchant_token, in_meta),
     ),
     mcp_defect(
-        "merchant-token-in-a-notification (SECRET-02): A log notification before the result of the tool has "
-        "the merchant token in it.",
+        "merchant-token-in-a-notification (SECRET-02): A log notification before the tool result contains "
+        "the merchant token.",
         **leaking(merchant_token, in_a_notification),
     ),
     mcp_defect(
-        "merchant-token-in-a-resource (SECRET-02): A resource beside the tool shows the merchant token of "
-        "the last call.",
+        "merchant-token-in-a-resource (SECRET-02): An MCP resource shows the merchant token of the last "
+        "call.",
         **besides(in_a_resource),
     ),
     mcp_defect(
-        "merchant-token-in-the-stream (SECRET-02): Who listens to the server's own stream hears of the "
-        "merchant token of the last call.",
+        "merchant-token-in-the-stream (SECRET-02): The server's GET stream contains the merchant token of "
+        "the last call.",
         **besides(in_the_stream),
     ),
     mcp_defect(
-        "first-token-of-a-session-redeemed (BACK-04): In a session, the first token of its user is redeemed "
-        "at every call, whatever token comes.",
+        "first-token-of-a-session-redeemed (BACK-04): In a session, the service redeems the user's first "
+        "token in every call, whatever token the call has.",
         redemption_request=first_token_of_the_session(),
     ),
     mcp_defect(
-        "merchant-token-kept-for-a-session (BACK-11): The merchant token that was redeemed first in a "
-        "session serves all calls in it.",
+        "merchant-token-kept-for-a-session (BACK-11): In a session, the service uses the merchant token of a "
+        "gateway access token for an hour, whatever its expires_at is.",
         **kept_by(of_the_session),
     ),
     mcp_defect(
-        "body-taken-for-granted-in-a-session (ROBUST-01): In a session, a body that is no message ends in "
-        "500.",
+        "body-taken-for-granted-in-a-session (ROBUST-01): In a session, a body that is not a JSON-RPC "
+        "message ends in 500.",
         around=meddling(body_taken_for_granted),
     ),
     mcp_defect(
-        "label-taken-for-granted-of-numbers-used-once (ROBUST-01): A number that was used before is "
-        "refused, and a tool call that is not labelled as JSON ends in 500.",
-        around=meddling(numbers_used_once()),
+        "label-taken-for-granted-of-numbers-used-once (ROBUST-01): The service refuses an ID that was used "
+        "before in the session, and a tool call without a JSON content type ends in 500.",
+        around=meddling(ids_used_once()),
     ),
     mcp_defect(
-        "params-taken-for-granted (ROBUST-01): A tool call whose parameters are no JSON object ends in 500.",
+        "params-taken-for-granted (ROBUST-01): A tool call whose params are not a JSON object ends in 500.",
         around=meddling(params_taken_for_granted),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services whose guard looks at the method of a message, or at a part of the token."""
+"""MCP services whose token check depends on the method of a message, or covers a part of the token."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def claims_of(asked: Asked) -> Mapping[str, Any]:
 
 
 def has_expired(asked: Asked) -> bool:
-    """The expiry is not looked at; what is not signed, or for somebody else, has another one here."""
+    """True for an expired token. Tokens with another fault are not expired in the checks."""
     exp = claims_of(asked).get("exp")
     return isinstance(exp, int) and exp < time.time()
 
 
 def is_of_an_agent(asked: Asked) -> bool:
-    """An ID token, which the core has signed as well."""
+    """True for an ID token, which the core has signed too."""
     return claims_of(asked).get("aud") == ["agent_1"]
 
 
 def batches_open_to(may: Callable[[list[Any]], bool]) -> dict[str, Any]:
-    """A batch has no method, so that a guard which looks at it lets some through."""
+    """A token check that depends on the method lets some batches pass, because a batch has no method."""
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         batch = _batch_of(asked)
@@ -72,17 +72,18 @@ def _any(batch: list[Any]) -> bool:
 
 
 def _initializes(batch: list[Any]) -> bool:
-    """`body.some(isInitializeRequest)`"""
+    """`body.some(isInitializeRequest)`."""
     return any(isinstance(message, dict) and message.get("method") == "initialize" for message in batch)
 
 
 DEFECTS = (
     mcp_defect(
-        "batches-unguarded (CHAL-10): A batch has no method, so the guard lets it through.",
+        "batches-unguarded (CHAL-10): The token check depends on the method of a message, so a batch, which "
+        "has none, needs no token.",
         **batches_open_to(_any),
     ),
     mcp_defect(
-        "batches-that-initialize-unguarded (CHAL-10): A batch with initialize in it needs no token.",
+        "batches-that-initialize-unguarded (CHAL-10): A batch that contains initialize needs no token.",
         **batches_open_to(_initializes),
     ),
     mcp_defect(
@@ -94,12 +95,13 @@ DEFECTS = (
         **open_to(nobody, "resources/subscribe"),
     ),
     mcp_defect(
-        "tools-listed-for-expired-tokens (CHAL-10): For the list of tools, the expiry of the token is not "
-        "looked at.",
+        "tools-listed-for-expired-tokens (CHAL-10): For the list of tools, the service does not check the "
+        "expiry of the token.",
         **open_to(has_expired, "tools/list", more=False),
     ),
     mcp_defect(
-        "tools-listed-for-id-tokens (CHAL-10): For the list of tools, an ID token of an agent will do.",
+        "tools-listed-for-id-tokens (CHAL-10): For the list of tools, the service accepts an ID token of an "
+        "agent.",
         **open_to(is_of_an_agent, "tools/list", more=False),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services that take the headers of MCP for granted."""
+"""MCP services that do not validate MCP headers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gateproof.reference.deviations.altered_answers import Answered, Asked, medd
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import PROTOCOLS, SESSION
 
-# What every object of JavaScript has, beside its own members.
+# Members that every JavaScript object inherits.
 _OF_EVERY_OBJECT = frozenset({"__proto__", "constructor", "toString", "hasOwnProperty"})
 Change = Callable[[Asked, Answered, Backend], Answered]
 
 
 def looked_up(*methods: str) -> Change:
-    """`const transport = transports[sessionId]; if (transport) transport.handleRequest(...)`"""
+    """`const transport = transports[sessionId]; if (transport) transport.handleRequest(...)`."""
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         met = asked.path == "/mcp" and asked.method in methods and answered.status != 401
@@ -28,7 +28,7 @@ def looked_up(*methods: str) -> Change:
 
 
 def numbered(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """`int(request.headers["last-event-id"])`"""
+    """`int(request.headers["last-event-id"])`."""
     event = asked.headers.get("last-event-id", "0")
     if asked.path != "/mcp" or asked.method != "GET" or answered.status == 401 or event.isdigit():
         return answered
@@ -36,7 +36,7 @@ def numbered(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
 
 
 def known_version(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """`HANDLERS[request.headers["mcp-protocol-version"]]`"""
+    """`HANDLERS[request.headers["mcp-protocol-version"]]`."""
     version = asked.headers.get("mcp-protocol-version", PROTOCOLS[0])
     dated = len(version) == len(PROTOCOLS[0]) and version.replace("-", "").isdigit()
     if asked.path != "/mcp" or answered.status == 401 or dated:
@@ -46,25 +46,27 @@ def known_version(asked: Asked, answered: Answered, _backend: Backend) -> Answer
 
 DEFECTS = (
     mcp_defect(
-        "sessions-looked-up-in-an-object (ROBUST-01): A session with the name of a member that every object "
-        "has is taken for one that there is, and ends in 500.",
+        "sessions-looked-up-in-an-object (ROBUST-01): A session ID that names an inherited member of "
+        "JavaScript objects, such as constructor, ends in 500.",
         around=meddling(looked_up("POST", "GET", "DELETE")),
     ),
     mcp_defect(
-        "streams-of-sessions-looked-up-in-an-object (ROBUST-01): So it is for a stream alone.",
+        "streams-of-sessions-looked-up-in-an-object (ROBUST-01): A GET with a session ID that names an "
+        "inherited member of JavaScript objects ends in 500.",
         around=meddling(looked_up("GET")),
     ),
     mcp_defect(
-        "ends-of-sessions-looked-up-in-an-object (ROBUST-01): So it is for the end of a session alone.",
+        "ends-of-sessions-looked-up-in-an-object (ROBUST-01): A DELETE with a session ID that names an "
+        "inherited member of JavaScript objects ends in 500.",
         around=meddling(looked_up("DELETE")),
     ),
     mcp_defect(
-        "events-taken-for-numbers (ROBUST-01): Resuming a stream at an event whose ID is no number ends in "
-        "500.",
+        "events-taken-for-numbers (ROBUST-01): Resuming a stream with a Last-Event-ID that is not a number "
+        "ends in 500.",
         around=meddling(numbered),
     ),
     mcp_defect(
-        "versions-taken-for-dates (ROBUST-01): A version of MCP that is no date ends in 500.",
+        "versions-taken-for-dates (ROBUST-01): An MCP-Protocol-Version that is not a date ends in 500.",
         around=meddling(known_version),
     ),
 )

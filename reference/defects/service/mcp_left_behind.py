@@ -19,8 +19,8 @@ Whose = Callable[[Asked], str]
 _LAST = "orders://last"
 
 
-def nobodys(_asked: Asked) -> str:
-    """All results are in one place."""
+def of_all_users(_asked: Asked) -> str:
+    """One store for the results of all users."""
     return ""
 
 
@@ -29,7 +29,7 @@ def of_its_user(asked: Asked) -> str:
 
 
 def linked(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
-    """The result of a call has a link to the same orders, which are numbered."""
+    """The tool result links to a numbered resource with the same orders."""
     kept: dict[tuple[str, str], str] = {}
     numbers = count(1)
 
@@ -92,12 +92,13 @@ def _result_of(asked: Asked, answered: Answered) -> dict[str, Any] | None:
 
 DEFECTS = (
     mcp_defect(
-        "results-linked-for-everybody (BACK-10): The result of a call links to a resource with the orders, "
-        "which whoever has a good token may read.",
-        around=meddling(linked(nobodys)),
+        "results-linked-for-everybody (BACK-10): The tool result links to a resource with the orders, which "
+        "any user with a valid token can read.",
+        around=meddling(linked(of_all_users)),
     ),
     mcp_defect(
-        "last-orders-as-a-resource (BACK-10): The orders of the last call are a resource, whosever they are.",
-        around=meddling(listed(nobodys)),
+        "last-orders-as-a-resource (BACK-10): The orders of the last call are a resource, which any user "
+        "with a valid token can read.",
+        around=meddling(listed(of_all_users)),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services that say too much to whoever asks them to say more."""
+"""MCP services that put the merchant token into log or progress notifications."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.reference.service.mcp import SESSION
 
 
 def in_the_log_that_was_asked_for() -> Callable[[Asked, Answered, str], Answered]:
-    """A session hears of the log once it has said from which level on."""
+    """A session gets log notifications after logging/setLevel."""
     told: set[str] = set()
 
     def said(asked: Asked, answered: Answered, token: str) -> Answered:
@@ -35,7 +35,7 @@ def in_the_log_that_was_asked_for() -> Callable[[Asked, Answered, str], Answered
 
 
 def in_the_progress(asked: Asked, answered: Answered, token: str) -> Answered:
-    """Who wants to know how far a call has come is told with what it was made."""
+    """A call with a progress token gets a progress notification with the merchant token."""
     number = _progress_token(asked)
     if number is None or method_of(asked) != "tools/call" or answered.status != 200:
         return answered
@@ -53,13 +53,13 @@ def _progress_token(asked: Asked) -> Any:
 
 DEFECTS = (
     mcp_defect(
-        "merchant-token-in-the-log-that-was-asked-for (SECRET-02): Whoever asks for the log by "
-        "logging/setLevel hears of the merchant token in it.",
+        "merchant-token-in-the-log-that-was-asked-for (SECRET-02): After logging/setLevel, the log "
+        "notifications contain the merchant token.",
         **besides(in_the_log_that_was_asked_for()),
     ),
     mcp_defect(
-        "merchant-token-in-the-progress (SECRET-02): Whoever asks for progress is told of the merchant "
-        "token in a notification.",
+        "merchant-token-in-the-progress (SECRET-02): If a call requests progress, the progress notification "
+        "contains the merchant token.",
         **besides(in_the_progress),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services that guard one operation and not the others."""
+"""MCP services that check the token for some operations and not for others."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def failed(asked: Asked, code: int, status: int = 200) -> Answered:
 
 
 def result_of(asked: Asked, more: bool) -> dict[str, Any] | None:
-    """What a server says that has `more` than the reference, to whoever may ask."""
+    """The result of the method on an authorized request; `more` adds operations to the reference's."""
     method = method_of(asked)
     if method == "tools/list":
         return {"tools": [TOOL, HOURS]} if more else _RESULTS[method]
@@ -62,13 +62,13 @@ def result_of(asked: Asked, more: bool) -> dict[str, Any] | None:
 
 
 def having_more(asked: Asked, answered: Answered) -> Answered:
-    """There is more to ask for, behind the same guard."""
+    """Adds operations that have the same token check."""
     result = result_of(asked, more=True) if asked.path == "/mcp" and answered.status == 200 else None
     return given(asked, result) if result is not None else answered
 
 
 def open_to(may: Callable[[Asked], bool], *methods: str, more: bool = True) -> dict[str, Any]:
-    """These methods are for everybody who comes like this; all others are behind the guard."""
+    """These methods need no valid token if `may` is true for the request; all others need one."""
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         if more:
@@ -85,7 +85,7 @@ def anybody(_asked: Asked) -> bool:
 
 
 def nobody(asked: Asked) -> bool:
-    """Whoever brings no token at all."""
+    """True for a request without a token."""
     return "authorization" not in asked.headers
 
 
@@ -94,7 +94,7 @@ def in_a_session(asked: Asked) -> bool:
 
 
 def with_a_readable_token(asked: Asked) -> bool:
-    """The token is decoded, and nobody looks who has signed it."""
+    """True for a token that can be decoded; its signature is not verified."""
     try:
         jwt.decode(
             asked.headers.get("authorization", "").removeprefix("Bearer "),
@@ -106,7 +106,7 @@ def with_a_readable_token(asked: Asked) -> bool:
 
 
 def refusing(otherwise: Callable[[Asked, Answered], Answered]) -> dict[str, Any]:
-    """Operations but the tool's call are refused in another way."""
+    """Operations other than tools/call are refused in another way."""
     others = set(_RESULTS)
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -121,12 +121,12 @@ def without_the_challenge(_asked: Asked, answered: Answered) -> Answered:
     return replace(answered, headers=kept)
 
 
-def unchallenged(way: Callable[[Asked], bool], answer: Callable[[Asked], Answered]) -> dict[str, Any]:
-    """Whoever comes this way without a token gets this answer."""
+def unchallenged(matches: Callable[[Asked], bool], answer: Callable[[Asked], Answered]) -> dict[str, Any]:
+    """A request that `matches`, without token and session, gets this answer."""
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         mine = asked.path == "/mcp" and nobody(asked) and SESSION not in asked.headers
-        return answer(asked) if mine and answered.status == 401 and way(asked) else answered
+        return answer(asked) if mine and answered.status == 401 and matches(asked) else answered
 
     return {"around": meddling(change)}
 
@@ -145,7 +145,7 @@ def streaming(_asked: Asked) -> Answered:
 
 
 def streams_for_some(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Whoever has a token may listen, and everybody else is told that nobody can."""
+    """With a valid token, GET opens a stream; without one it is answered 405."""
     if asked.path != "/mcp" or asked.method != "GET":
         return answered
     return Answered(status=405, headers=(), body=b"") if answered.status == 401 else streaming(asked)
@@ -161,13 +161,13 @@ DEFECTS = (
         **open_to(in_a_session, "tools/list", more=False),
     ),
     mcp_defect(
-        "tools-listed-for-readable-tokens (CHAL-10): For the list of tools, nobody looks who has signed the "
-        "token.",
+        "tools-listed-for-readable-tokens (CHAL-10): For the list of tools, the service does not verify the "
+        "signature of the token.",
         **open_to(with_a_readable_token, "tools/list", more=False),
     ),
     mcp_defect(
-        "other-tool-for-everybody (CHAL-10): The guard is in the tool that shows orders, and another tool "
-        "has none.",
+        "other-tool-for-everybody (CHAL-10): Only the tool that shows orders requires a token; another tool "
+        "does not.",
         **open_to(anybody, "tools/call"),
     ),
     mcp_defect(
@@ -183,35 +183,35 @@ DEFECTS = (
         **open_to(nobody, "prompts/list"),
     ),
     mcp_defect(
-        "prompt-got-by-everybody (CHAL-10): A prompt is given to whoever asks for it by its name.",
+        "prompt-got-by-everybody (CHAL-10): Getting a prompt needs no token.",
         **open_to(anybody, "prompts/get"),
     ),
     mcp_defect(
-        "completion-for-everybody (CHAL-10): Arguments are completed for everybody.",
+        "completion-for-everybody (CHAL-10): Completing an argument needs no token.",
         **open_to(nobody, "completion/complete"),
     ),
     mcp_defect(
-        "other-operations-forbidden (CHAL-10): Operations but the tool's call are answered 403 without a "
-        "good token.",
+        "other-operations-forbidden (CHAL-10): Without a valid token, the service answers operations other "
+        "than tools/call with 403.",
         **refusing(lambda _asked, answered: replace(answered, status=403)),
     ),
     mcp_defect(
-        "other-operations-refused-in-json-rpc (CHAL-10): Operations but the tool's call are answered 200 and "
-        "a JSON-RPC error without a good token.",
+        "other-operations-refused-in-json-rpc (CHAL-10): Without a valid token, the service answers "
+        "operations other than tools/call with 200 and a JSON-RPC error.",
         **refusing(lambda asked, _answered: failed(asked, -32001)),
     ),
     mcp_defect(
-        "other-operations-without-the-challenge (CHAL-10): Operations but the tool's call are answered 401 "
-        "and no challenge.",
+        "other-operations-without-the-challenge (CHAL-10): Without a valid token, the service answers "
+        "operations other than tools/call with 401 without the challenge.",
         **refusing(without_the_challenge),
     ),
     mcp_defect(
-        "other-operations-hidden (CHAL-10): Without a good token, operations but the tool's call are said "
-        "not to exist.",
+        "other-operations-hidden (CHAL-10): Without a valid token, the service answers operations other than "
+        "tools/call as if the method did not exist.",
         **refusing(lambda asked, _answered: failed(asked, -32601)),
     ),
     mcp_defect(
-        "initialize-for-everybody (CHAL-11): A session begins without a token.",
+        "initialize-for-everybody (CHAL-11): The service begins a session without a token.",
         **unchallenged(lambda asked: method_of(asked) == "initialize", begun),
     ),
     mcp_defect(
@@ -226,15 +226,16 @@ DEFECTS = (
         ),
     ),
     mcp_defect(
-        "stream-without-a-session (CHAL-11): Whoever names no session may listen without a token.",
+        "stream-without-a-session (CHAL-11): A GET stream without a session ID needs no token.",
         **unchallenged(lambda asked: asked.method == "GET", streaming),
     ),
     mcp_defect(
-        "stream-denied-to-strangers (CHAL-11): Without a token, a stream that there is is said not to exist.",
+        "stream-denied-to-strangers (CHAL-11): Without a valid token, the service answers 405 to a GET, as "
+        "if it had no stream.",
         around=meddling(streams_for_some),
     ),
     mcp_defect(
-        "end-without-a-session (CHAL-11): A DELETE that names no session needs no token.",
+        "end-without-a-session (CHAL-11): A DELETE without a session ID needs no token.",
         **unchallenged(
             lambda asked: asked.method == "DELETE", lambda _: Answered(status=204, headers=(), body=b"")
         ),

@@ -1,4 +1,4 @@
-"""MCP services that look less closely at a token where it is no POST."""
+"""MCP services that check the token of a GET or DELETE less strictly than that of a POST."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from gateproof.reference.service.policy.validation import (
 )
 
 _, AUDIENCE, EXPIRY = CLAIM_CHECKS
-_LESS_CLOSELY = ContextVar("less closely", default=False)
+_LENIENT = ContextVar("less closely", default=False)
 _AUTHORIZATION = b"authorization"
 _PARAMETERS = ("access_token", "token")
 
 
 def a_stream_for_listeners(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Who is let in may listen."""
+    """A GET that passes the token check opens a stream."""
     if (
         asked.method != "GET"
         or asked.path != "/mcp"
@@ -42,13 +42,13 @@ def a_stream_for_listeners(asked: Asked, answered: Answered, _backend: Backend) 
 
 
 def noticing(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
-    """Whatever decides about a token can tell whether the request has this method; there are streams."""
+    """Makes known to the token checks whether the request has this method; GET opens a stream."""
 
     def around(app: ASGIApp, backend: Backend) -> ASGIApp:
         streaming = meddling(a_stream_for_listeners)(app, backend)
 
         async def noticed(scope: Scope, receive: Receive, send: Send) -> None:
-            _LESS_CLOSELY.set(scope["method"] == method)
+            _LENIENT.set(scope["method"] == method)
             await streaming(scope, receive, send)
 
         return noticed
@@ -57,25 +57,25 @@ def noticing(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
 
 
 def lacking(method: str, honest: ClaimCheck) -> dict[str, Any]:
-    """This is not asked of a token where the request has this method."""
+    """This check is skipped if the request has this method."""
 
     def wrong(facts: ClaimFacts) -> bool:
-        return _LESS_CLOSELY.get() or honest(facts)
+        return _LENIENT.get() or honest(facts)
 
     return {"around": noticing(method), "claim_checks": instead(CLAIM_CHECKS, honest, wrong)}
 
 
 def unsigned(method: str) -> dict[str, Any]:
-    """The token is only decoded where the request has this method."""
+    """The token is decoded without verification if the request has this method."""
 
     def claims(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-        return unread(token, keys) if _LESS_CLOSELY.get() else signed_claims(token, keys)
+        return unread(token, keys) if _LENIENT.get() else signed_claims(token, keys)
 
     return {"around": noticing(method), "signed_claims": claims}
 
 
-def in_the_address(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
-    """`req.query.access_token ?? req.query.token`, where the request has this method."""
+def in_the_query(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
+    """`req.query.access_token ?? req.query.token`, if the request has this method."""
 
     def around(app: ASGIApp, backend: Backend) -> ASGIApp:
         streaming = meddling(a_stream_for_listeners)(app, backend)
@@ -97,39 +97,43 @@ def in_the_address(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
 
 DEFECTS = (
     mcp_defect(
-        "stream-for-any-signature (CHAL-04): For a stream, nobody asks who signed the token.",
+        "stream-for-any-signature (CHAL-04): For a GET stream, the service does not verify the signature of "
+        "the token.",
         **unsigned("GET"),
     ),
     mcp_defect(
-        "stream-for-any-audience (CHAL-06): For a stream, the audience of the token is not looked at.",
+        "stream-for-any-audience (CHAL-06): For a GET stream, the service does not check the audience of the "
+        "token.",
         **lacking("GET", AUDIENCE),
     ),
     mcp_defect(
-        "stream-for-an-expired-token (CHAL-07): For a stream, the expiry of the token is not looked at.",
+        "stream-for-an-expired-token (CHAL-07): For a GET stream, the service does not check the expiry of "
+        "the token.",
         **lacking("GET", EXPIRY),
     ),
     mcp_defect(
-        "stream-for-a-token-in-the-address (CHAL-03): A stream is opened for a token in the query, because "
-        "an EventSource can set no header.",
-        around=in_the_address("GET"),
+        "stream-for-a-token-in-the-address (CHAL-03): For a GET stream, the service accepts a token in the "
+        "query, because EventSource cannot set headers.",
+        around=in_the_query("GET"),
     ),
     mcp_defect(
-        "session-ended-with-any-signature (CHAL-04): For the end of a session, nobody asks who signed the "
-        "token.",
+        "session-ended-with-any-signature (CHAL-04): For the end of a session, the service does not verify "
+        "the signature of the token.",
         **unsigned("DELETE"),
     ),
     mcp_defect(
-        "session-ended-with-any-audience (CHAL-06): For the end of a session, the audience of the token is "
-        "not looked at.",
+        "session-ended-with-any-audience (CHAL-06): For the end of a session, the service does not check the "
+        "audience of the token.",
         **lacking("DELETE", AUDIENCE),
     ),
     mcp_defect(
-        "session-ended-with-an-expired-token (CHAL-07): For the end of a session, the expiry of the token is "
-        "not looked at.",
+        "session-ended-with-an-expired-token (CHAL-07): For the end of a session, the service does not check "
+        "the expiry of the token.",
         **lacking("DELETE", EXPIRY),
     ),
     mcp_defect(
-        "session-ended-with-a-token-in-the-address (CHAL-03): A session is ended for a token in the query.",
-        around=in_the_address("DELETE"),
+        "session-ended-with-a-token-in-the-address (CHAL-03): For the end of a session, the service accepts "
+        "a token in the query.",
+        around=in_the_query("DELETE"),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services whose sessions belong to one token and not to its user."""
+"""MCP services whose sessions belong to one token, not to its user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reference.service.mcp import SESSION
 
 
 def of_one_token(status: int) -> Callable[[Asked, Answered, Backend], Answered]:
-    """In a session, any other token than that of its beginning is answered with this status."""
+    """In a session, any token except the one that began it is answered with this status."""
     tokens: dict[str, str] = {}
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -29,13 +29,13 @@ def of_one_token(status: int) -> Callable[[Asked, Answered, Backend], Answered]:
 
 DEFECTS = (
     mcp_defect(
-        "refreshed-tokens-refused-in-a-session (SERVE-01): In a session, another token than the one that "
-        "began it is answered 401.",
+        "refreshed-tokens-refused-in-a-session (SERVE-01): In a session, the service answers 401 to any "
+        "token except the one that began it.",
         around=meddling(of_one_token(401)),
     ),
     mcp_defect(
-        "refreshed-tokens-forbidden-in-a-session (SERVE-01): In a session, another token than the one that "
-        "began it is answered 403.",
+        "refreshed-tokens-forbidden-in-a-session (SERVE-01): In a session, the service answers 403 to any "
+        "token except the one that began it.",
         around=meddling(of_one_token(403)),
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services whose listeners hear what is meant for others."""
+"""MCP services that send results of other users in a stream."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gateproof.reference.service.backend import Backend
 _A_RESULT = b'"isError": false'
 
 
-def told_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Whoever has a token may listen, and hears of every call, whosever it is."""
+def sent_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """Every open stream gets the results of all calls of all users."""
     listeners: set[asyncio.Queue[bytes]] = set()
 
-    async def telling(scope: Scope, receive: Receive, send: Send) -> None:
+    async def broadcasting(scope: Scope, receive: Receive, send: Send) -> None:
         async def noting(message: Message) -> None:
             if _A_RESULT in message.get("body", b""):
                 params = {"level": "info", "data": message["body"].decode()}
@@ -39,18 +39,18 @@ def told_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
             for message in guarded:
                 await send(message)
             return
-        heard = asyncio.Queue[bytes]()
-        listeners.add(heard)
+        pending = asyncio.Queue[bytes]()
+        listeners.add(pending)
         try:
-            await _streamed(heard, receive, send)
+            await _streamed(pending, receive, send)
         finally:
-            listeners.discard(heard)
+            listeners.discard(pending)
 
-    return telling
+    return broadcasting
 
 
 def resumed_by_anybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """An event has a number, and whoever has a token may resume a stream at it, whosever it is."""
+    """Events have numbers, and any user can resume a stream at any event of any user."""
     events: list[bytes] = []
 
     async def resuming(scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,14 +85,14 @@ def resumed_by_anybody(app: ASGIApp, _backend: Backend) -> ASGIApp:
     return resuming
 
 
-async def _streamed(heard: asyncio.Queue[bytes], receive: Receive, send: Send) -> None:
-    """All that is heard, until the listener is gone."""
+async def _streamed(pending: asyncio.Queue[bytes], receive: Receive, send: Send) -> None:
+    """Sends all queued events until the client disconnects."""
     headers = [(b"content-type", b"text/event-stream")]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b": welcome\n\n", "more_body": True})
     gone = asyncio.ensure_future(_disconnected(receive))
     while not gone.done():
-        said = asyncio.ensure_future(heard.get())
+        said = asyncio.ensure_future(pending.get())
         await asyncio.wait({gone, said}, return_when=asyncio.FIRST_COMPLETED)
         if said.done():
             await send({"type": "http.response.body", "body": said.result(), "more_body": True})
@@ -107,13 +107,13 @@ async def _disconnected(receive: Receive) -> None:
 
 DEFECTS = (
     mcp_defect(
-        "streams-resumed-by-anybody (BACK-10): Whoever has a good token resumes a stream at any event, "
-        "whosever it was.",
+        "streams-resumed-by-anybody (BACK-10): A user with a valid token can resume a stream at any event, "
+        "even of another user.",
         around=resumed_by_anybody,
     ),
     mcp_defect(
-        "results-told-to-all-who-listen (BACK-10): The result of every call is a notification in all open "
-        "sessions, whosever they are.",
-        around=told_to_all,
+        "results-told-to-all-who-listen (BACK-10): The service sends the result of every call as a "
+        "notification to all open streams, even of other users.",
+        around=sent_to_all,
     ),
 )

@@ -1,4 +1,4 @@
-"""MCP services that say too much in what nobody lists: templates of resources, and errors."""
+"""MCP services that show credentials in resource templates or errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEMPLATE = {"uriTemplate": "state://{name}", "name": "state"}
 
 
 def state_by_its_name(credential: Callable[[CallFacts], str]) -> dict[str, Any]:
-    """A template of resources, behind the guard, shows a credential of the last call by any name."""
+    """A resource template, which requires a token, shows a credential of the last call for any name."""
     last: list[str] = []
 
     def merchant_request(facts: CallFacts) -> Outgoing:
@@ -42,7 +42,7 @@ def state_by_its_name(credential: Callable[[CallFacts], str]) -> dict[str, Any]:
 
 
 def helpful(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """Who calls a tool that there is not is told whom to ask."""
+    """The error for an unknown tool contains the Proxy client's ID."""
     if method_of(asked) != "tools/call" or b"no such tool" not in answered.body:
         return answered
     text = f"There is no such tool. Ask the operator of {backend.settings.proxy_client_id}."
@@ -56,18 +56,17 @@ def _params(asked: Asked) -> dict[str, Any]:
 
 DEFECTS = (
     mcp_defect(
-        "merchant-token-by-a-template (SECRET-02): A template of resources shows the merchant token of the "
-        "last call.",
+        "merchant-token-by-a-template (SECRET-02): A resource template shows the merchant token of the last "
+        "call.",
         **state_by_its_name(merchant_token),
     ),
     mcp_defect(
-        "proxy-token-by-a-template (SECRET-03): A template of resources shows the Proxy token of the last "
-        "call.",
+        "proxy-token-by-a-template (SECRET-03): A resource template shows the Proxy token of the last call.",
         **state_by_its_name(proxy_token),
     ),
     mcp_defect(
-        "proxy-client-in-the-error-for-a-tool (SECRET-04): Who calls a tool that there is not reads the ID "
-        "of the Proxy client.",
+        "proxy-client-in-the-error-for-a-tool (SECRET-04): The error for an unknown tool contains the Proxy "
+        "client's ID.",
         around=meddling(helpful),
     ),
 )

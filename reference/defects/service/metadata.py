@@ -1,4 +1,4 @@
-"""Services that introduce themselves wrongly: their metadata, and whether there is a challenge."""
+"""Services with a wrong metadata document, or without a correct challenge."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.reference.service.policy.introduction import ChallengeFacts
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.wire import Outcome, Reply
 
-# Whatever is to get the challenge, gets none.
+# The rules that fail without a correct challenge.
 EVERY_CHALLENGE = "CHAL-01 CHAL-02 CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
 
 
@@ -28,7 +28,7 @@ def with_members(change: Callable[[Settings], dict[str, Any]]) -> Callable[[Sett
 
 
 def of_the_metadata(change: Callable[[Asked, Answered, Backend], Answered]) -> Any:
-    """Only answers at the address of the metadata are changed."""
+    """Only answers at the path of the metadata document are changed."""
 
     def changed(asked: Asked, answered: Answered, backend: Backend) -> Answered:
         there = backend.policies.metadata_path(backend.settings)
@@ -38,7 +38,7 @@ def of_the_metadata(change: Callable[[Asked, Answered, Backend], Answered]) -> A
 
 
 def behind_a_token(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """One filter for all paths: whoever has no token yet does not learn where to get one."""
+    """One token check for all paths, including the document that says where to get a token."""
     if asked.headers.get("authorization"):
         return answered
     facts = ChallengeFacts(
@@ -52,7 +52,7 @@ def behind_a_token(asked: Asked, answered: Answered, backend: Backend) -> Answer
 
 
 def gone_every(times: int) -> Any:
-    """Behind the load balancer stands one machine that has not got the file."""
+    """One server behind the load balancer does not have the document."""
     asked_for = 0
 
     def change(_asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -64,7 +64,7 @@ def gone_every(times: int) -> Any:
 
 
 def made_by_the_first_call() -> Any:
-    """The document is put together by whoever answers the first operation."""
+    """The first call of the operation creates the document."""
     there = False
 
     def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
@@ -81,7 +81,7 @@ def as_a_page(answered: Answered) -> Answered:
 
 
 def changed_by_use() -> Any:
-    """What the first operation was called by is taken for the service's name."""
+    """After the first successful call, the document names another authorization server."""
     used = False
 
     def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
@@ -97,7 +97,7 @@ def changed_by_use() -> Any:
 
 
 def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable[[Outcome], Reply]:
-    """These outcomes end in another status."""
+    """These outcomes get another status."""
 
     def answer(outcome: Outcome) -> Reply:
         reply = answer_of(outcome)
@@ -109,7 +109,7 @@ def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable
 
 
 def for_people(change: Callable[[Answered], Answered], *paths: str) -> Any:
-    """Whoever does not ask for JSON by its name is taken for a browser, where a service answers agents."""
+    """A request whose Accept does not contain json is answered like one of a browser."""
 
     def changed(asked: Asked, answered: Answered, backend: Backend) -> Answered:
         here = asked.path in (paths or (backend.policies.metadata_path(backend.settings),))
@@ -125,7 +125,7 @@ def to_log_in(answered: Answered) -> Answered:
 
 
 def sample_orders(outcome: Outcome) -> Reply:
-    """Whoever has no token is shown how nice it would look."""
+    """A request without a token gets sample orders."""
     if outcome.kind != "no token":
         return answer_of(outcome)
     return answer_of(Outcome(kind="served", orders=[{"id": "order-1", "item": "sample"}]))
@@ -133,8 +133,8 @@ def sample_orders(outcome: Outcome) -> Reply:
 
 DEFECTS = (
     defect(
-        "metadata-behind-a-token (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The metadata "
-        "document is only for those who have a token.",
+        "metadata-behind-a-token (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The service "
+        "requires a token for the metadata document.",
         around=of_the_metadata(behind_a_token),
     ),
     defect(
@@ -143,141 +143,141 @@ DEFECTS = (
         metadata_document=lambda settings: [introduction.metadata_document(settings)],
     ),
     defect(
-        "metadata-on-a-page (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The metadata "
-        "document is shown on an HTML page.",
+        "metadata-on-a-page (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The metadata document "
+        "is inside an HTML page.",
         around=of_the_metadata(lambda _asked, answered, _backend: as_a_page(answered)),
     ),
     defect(
-        "metadata-on-a-page-for-people (META-01): Whoever does not ask for JSON by its name is shown the "
-        "metadata on an HTML page.",
+        "metadata-on-a-page-for-people (META-01): The metadata document is inside an HTML page unless Accept "
+        "contains json.",
         around=for_people(as_a_page),
     ),
     defect(
-        "resource-is-the-indicator (META-02 META-05 CHAL-06): The metadata name the merchant's Resource "
-        "indicator as the service's own identifier.",
+        "resource-is-the-indicator (META-02 META-05 CHAL-06): In the metadata document, resource is the "
+        "Resource indicator, not the service's own URL.",
         metadata_document=with_members(lambda settings: {"resource": settings.indicator}),
     ),
     defect(
-        "resource-is-the-indicator-tidied (META-02 META-05 CHAL-06): The metadata name the merchant's "
-        "Resource indicator, tidied up as URLs are.",
+        "resource-is-the-indicator-tidied (META-02 META-05 CHAL-06): In the metadata document, resource is "
+        "the Resource indicator, normalized as a URL.",
         metadata_document=with_members(lambda settings: {"resource": str(httpx.URL(settings.indicator))}),
     ),
     defect(
-        "resource-is-the-merchants-api (META-02 META-05): The metadata name the address of the merchant's "
-        "API as the service's own identifier.",
+        "resource-is-the-merchants-api (META-02 META-05): In the metadata document, resource is the address "
+        "of the merchant's API.",
         metadata_document=with_members(lambda settings: {"resource": settings.merchant_api_url}),
     ),
     defect(
-        "resource-is-the-authorization-server (META-02 META-05): The metadata name the Resource's "
-        "authorization server as the service's own identifier.",
+        "resource-is-the-authorization-server (META-02 META-05): In the metadata document, resource is the "
+        "Resource's authorization server.",
         metadata_document=with_members(lambda settings: {"resource": settings.authorization_server}),
     ),
     defect(
-        "resource-left-empty (META-02 META-05): The metadata have an empty resource.",
+        "resource-left-empty (META-02 META-05): In the metadata document, resource is empty.",
         metadata_document=with_members(lambda _: {"resource": ""}),
     ),
     defect(
-        "resource-in-a-list (META-02 META-05): The metadata have a list of resources.",
+        "resource-in-a-list (META-02 META-05): In the metadata document, resource is an array.",
         metadata_document=with_members(lambda settings: {"resource": [settings.service_url]}),
     ),
     defect(
-        "authorization-server-is-the-gateway (META-03 CHAL-02): The metadata name the gateway instead of "
-        "the Resource's authorization server.",
+        "authorization-server-is-the-gateway (META-03 CHAL-02): The metadata document names the gateway's "
+        "address, not the Resource's authorization server.",
         metadata_document=with_members(lambda settings: {"authorization_servers": [settings.base_url]}),
     ),
     defect(
-        "authorization-servers-is-a-string (META-03 CHAL-02): The metadata have one string where an array "
-        "of strings belongs.",
+        "authorization-servers-is-a-string (META-03 CHAL-02): In the metadata document, "
+        "authorization_servers is a string, not an array of strings.",
         metadata_document=with_members(
             lambda settings: {"authorization_servers": settings.authorization_server}
         ),
     ),
     defect(
-        "authorization-servers-are-objects (META-03 CHAL-02): The metadata describe each authorization "
-        "server by an object.",
+        "authorization-servers-are-objects (META-03 CHAL-02): In the metadata document, "
+        "authorization_servers contains objects, not strings.",
         metadata_document=with_members(
             lambda settings: {"authorization_servers": [{"issuer": settings.authorization_server}]}
         ),
     ),
     defect(
-        "authorization-server-misnamed (META-03 CHAL-02): The metadata name authorization_server, in the "
-        "singular.",
+        "authorization-server-misnamed (META-03 CHAL-02): The metadata document has authorization_server in "
+        "place of authorization_servers.",
         metadata_document=lambda settings: {
             "resource": settings.service_url,
             "authorization_server": settings.authorization_server,
         },
     ),
     defect(
-        "resource-anew-every-time (META-04 META-05 CHAL-02 CHAL-06): The metadata have another resource on "
-        "every fetch.",
+        "resource-anew-every-time (META-04 META-05 CHAL-02 CHAL-06): In the metadata document, resource is "
+        "different on every fetch.",
         metadata_document=with_members(
             lambda settings: {"resource": f"{settings.service_url}/?v={secrets.token_hex(4)}"}
         ),
     ),
     defect(
-        "metadata-gone-every-third-time (META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06 "
-        "ROBUST-02): Every third fetch of the metadata answers 404.",
+        "metadata-gone-every-third-time (META-04 META-01 META-02 META-03 META-05 CHAL-02 CHAL-06 ROBUST-02): "
+        "Every third fetch of the metadata document answers 404.",
         around=gone_every(3),
     ),
     defect(
-        "metadata-made-by-the-first-call (META-04): The metadata answer 404 until the operation is called "
-        "for the first time.",
+        "metadata-made-by-the-first-call (META-04): The metadata document answers 404 until the operation is "
+        "called for the first time.",
         around=made_by_the_first_call(),
     ),
     defect(
-        "metadata-change-by-use (META-04 META-03 CHAL-02): Once the operation was used, the metadata name "
-        "another authorization server.",
+        "metadata-change-by-use (META-04 META-03 CHAL-02): After the first successful POST, the metadata "
+        "document names another authorization server.",
         around=changed_by_use(),
     ),
     defect(
-        "metadata-labelled-as-text (META-05): The metadata are served as text/plain.",
+        "metadata-labelled-as-text (META-05): The metadata document has the content type text/plain.",
         metadata_type="text/plain",
     ),
     defect(
-        "resource-names-a-path-that-the-metadata-do-not (META-05): The resource has a path, and its "
-        "metadata are where those of the origin belong.",
+        "resource-names-a-path-that-the-metadata-do-not (META-05): In the metadata document, resource has a "
+        "path, but the document is at the well-known path of the origin.",
         metadata_document=with_members(lambda settings: {"resource": f"{settings.service_url}/orders"}),
     ),
     defect(
-        "resource-on-another-host (META-05): The resource is the public address of a service that is "
-        "reached by another one.",
+        "resource-on-another-host (META-05): In the metadata document, resource is a URL with another host "
+        "than the service's.",
         metadata_document=with_members(lambda _: {"resource": "https://orders.operator.example"}),
     ),
     defect(
-        "forbidden-without-a-token (CHAL-01 CHAL-02 CHAL-03): Without a token the operation answers 403.",
+        "forbidden-without-a-token (CHAL-01 CHAL-02 CHAL-03): The service answers 403 to a call without a "
+        "token.",
         answer_of=telling({"no token"}, 403),
     ),
     defect(
-        "login-page-without-a-token (CHAL-01 CHAL-02 CHAL-03): Without a token the operation sends its "
-        "caller to a login page.",
+        "login-page-without-a-token (CHAL-01 CHAL-02 CHAL-03): The service redirects a call without a token "
+        "to a login page.",
         answer_of=telling({"no token"}, 302, ("location", "/login")),
     ),
     defect(
-        "login-page-for-people (CHAL-01): Whoever has no token, and does not ask for JSON by its name, is "
-        "sent to a login page.",
+        "login-page-for-people (CHAL-01): The service redirects a call without a valid token to a login page "
+        "unless Accept contains json.",
         around=for_people(to_log_in, "/orders"),
     ),
     defect(
-        "samples-without-a-token (CHAL-01 CHAL-02 CHAL-03): Without a token the operation answers 200 with "
-        "sample orders.",
+        "samples-without-a-token (CHAL-01 CHAL-02 CHAL-03): The service answers a call without a token with "
+        "200 and sample orders.",
         answer_of=sample_orders,
     ),
     defect(
-        f"challenge-without-a-pointer ({EVERY_CHALLENGE}): The challenge does not say where the metadata "
-        f"are.",
+        f"challenge-without-a-pointer ({EVERY_CHALLENGE}): The challenge has no resource_metadata.",
         challenges=lambda _: ('Bearer realm="orders", error="invalid_token"',),
     ),
     defect(
-        f"challenge-for-basic-alone ({EVERY_CHALLENGE}): The challenge asks for Basic.",
+        f"challenge-for-basic-alone ({EVERY_CHALLENGE}): The challenge has the scheme Basic, not Bearer.",
         challenges=lambda facts: (f'Basic realm="orders", resource_metadata="{facts.metadata_url}"',),
     ),
     defect(
-        f"challenge-with-broken-quotes ({EVERY_CHALLENGE}): The address in the challenge opens a quote that "
-        f"nothing closes.",
+        f"challenge-with-broken-quotes ({EVERY_CHALLENGE}): In the challenge, the metadata URL has an "
+        f"opening quote, but no closing one.",
         challenges=lambda facts: (f'Bearer resource_metadata="{facts.metadata_url}',),
     ),
     defect(
-        f"no-challenge-in-the-header ({EVERY_CHALLENGE}): The 401 carries no WWW-Authenticate.",
+        f"no-challenge-in-the-header ({EVERY_CHALLENGE}): The 401 answer has no WWW-Authenticate header.",
         challenged=lambda _reply, _outcome: False,
     ),
 )

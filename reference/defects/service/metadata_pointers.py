@@ -1,4 +1,4 @@
-"""Services whose challenge leads elsewhere than to their metadata."""
+"""Services whose challenge has a wrong metadata URL."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from gateproof.reference.service.policy.introduction import ChallengeFacts
 
 
 def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:
-    """The challenge leads elsewhere."""
+    """The challenge has this metadata URL."""
     return lambda facts: introduction.challenges(replace(facts, metadata_url=where(facts)))
 
 
 def on_another_host(url: str, host: str) -> str:
-    """The same address with this host in it."""
+    """The same URL with another host."""
     parts = urlsplit(url)
     return parts._replace(netloc=f"{host}:{parts.port}").geturl()
 
 
 def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """A second copy of the document was made before the Resource was, and the challenge points there."""
+    """An outdated copy of the document, with another authorization server, is at /metadata.json."""
     if asked.path != "/metadata.json":
         return answered
     document = introduction.metadata_document(backend.settings) | {
@@ -40,8 +40,8 @@ def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answe
 
 DEFECTS = (
     defect(
-        "pointer-to-nothing (CHAL-02): The challenge points to an address below the operation, where there "
-        "is nothing.",
+        "pointer-to-nothing (CHAL-02): The challenge points to a path below the operation that does not "
+        "exist.",
         challenges=pointing(
             lambda facts: facts.metadata_url.replace("/.well-known/", "/orders/.well-known/")
         ),
@@ -52,23 +52,23 @@ DEFECTS = (
         challenges=pointing(lambda facts: f"{facts.authorization_server}/.well-known/openid-configuration"),
     ),
     defect(
-        "pointer-in-the-clear (CHAL-02): The challenge points to the metadata by plain HTTP, as the server "
-        "behind the proxy sees itself.",
+        "pointer-in-the-clear (CHAL-02): The challenge points to the metadata with http, as a server behind "
+        "a TLS proxy sees its own URL.",
         challenges=pointing(lambda facts: facts.metadata_url.replace("https://", "http://")),
     ),
     defect(
-        "pointer-to-the-port-inside (CHAL-02): The challenge points to the port of a server behind the "
-        "proxy, where nobody answers.",
+        "pointer-to-the-port-inside (CHAL-02): The challenge points to the internal port of a server behind "
+        "a proxy, where nothing listens.",
         challenges=pointing(lambda facts: re.sub(r":\d+/", ":9/", facts.metadata_url)),
     ),
     defect(
-        "pointer-to-where-it-listens (CHAL-02): The challenge points to the address to which the server is "
-        "bound, and that is all addresses.",
+        "pointer-to-where-it-listens (CHAL-02): The challenge points to the address 0.0.0.0, to which the "
+        "server is bound.",
         challenges=pointing(lambda facts: on_another_host(facts.metadata_url, "0.0.0.0")),  # noqa: S104
     ),
     defect(
         "pointer-to-the-host-inside-for-bad-tokens (CHAL-02): The challenge for a bad token points to the "
-        "name that the server has behind the proxy.",
+        "internal host name of a server behind a proxy.",
         challenges=pointing(
             lambda facts: (
                 on_another_host(facts.metadata_url, "orders-svc") if facts.given else facts.metadata_url
@@ -76,17 +76,18 @@ DEFECTS = (
         ),
     ),
     defect(
-        "pointer-lost-for-bad-tokens (CHAL-02): The challenge for a bad token is put together elsewhere, "
-        "where the address is not known.",
+        "pointer-lost-for-bad-tokens (CHAL-02): The challenge for a bad token has undefined in place of the "
+        "metadata URL.",
         challenges=pointing(lambda facts: "undefined" if facts.given else facts.metadata_url),
     ),
     defect(
-        "pointer-is-a-path (CHAL-02): The challenge has the path of the metadata, without scheme and host.",
+        "pointer-is-a-path (CHAL-02): The challenge has only the path of the metadata URL, without scheme "
+        "and host.",
         challenges=pointing(lambda facts: urlsplit(facts.metadata_url).path),
     ),
     defect(
         "pointer-to-a-stale-copy (CHAL-02 META-03 META-05): The challenge points to a copy of the metadata "
-        "that names another authorization server.",
+        "document that names another authorization server.",
         challenges=pointing(
             lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
         ),

@@ -1,4 +1,4 @@
-"""Services that let a token say who its issuer is."""
+"""Services that fetch keys from the issuer that a token names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.reference.service.policy.validation import ClaimFacts, Jwk, signe
 
 def by_their_issuer(looked_up: Callable[[str], str]) -> dict[str, Any]:
     """A token that the core did not sign is verified with the keys of the issuer that it names."""
-    believed: set[str] = set()
+    accepted: set[str] = set()
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
         claims = signed_claims(token, keys)
@@ -28,11 +28,11 @@ def by_their_issuer(looked_up: Callable[[str], str]) -> dict[str, Any]:
             except (OSError, ValueError, KeyError, TypeError):
                 return None
             if claims is not None:
-                believed.add(named)
+                accepted.add(named)
         return claims
 
     def is_known(named: Any, facts: ClaimFacts) -> bool:
-        return named == facts.issuer or text(named) in believed
+        return named == facts.issuer or text(named) in accepted
 
     return {"signed_claims": claims_of, **issuer(is_known)}
 
@@ -57,13 +57,13 @@ def _at_its_root(named: str) -> str:
 
 DEFECTS = (
     defect(
-        "issuer-named-by-the-token (CHAL-05): Keys are fetched from the issuer that a token names, whoever "
-        "that is.",
+        "issuer-named-by-the-token (CHAL-05): The service fetches keys from the issuer in the token's iss, "
+        "and accepts any issuer.",
         **by_their_issuer(lambda named: named),
     ),
     defect(
-        "issuers-host-named-by-the-token (CHAL-05): Keys are fetched from the host of the issuer that a "
-        "token names.",
+        "issuers-host-named-by-the-token (CHAL-05): The service fetches keys from the host of the issuer in "
+        "the token's iss, and accepts any issuer.",
         **by_their_issuer(_at_its_root),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that are told whose orders to show by something else than the token, or take two users for one."""
+"""Services that read the user from the request, not from the token, or confuse two users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Named = Callable[[Asked], str | None]
 
 
 def kept_for(subject: Callable[[str], Hashable]) -> dict[str, Any]:
-    """Merchant tokens are kept by user until they expire, and users are told apart by this."""
+    """Merchant tokens are cached until they expire, by Project and this function of the subject."""
 
     def under(facts: CallFacts) -> Hashable:
         project, user = by_user(facts)
@@ -30,7 +30,7 @@ def kept_for(subject: Callable[[str], Hashable]) -> dict[str, Any]:
 
 
 def kept_for_whom(named: Named) -> dict[str, Any]:
-    """Merchant tokens are kept by user until they expire, and the request may say who that is."""
+    """Merchant tokens are cached by user until they expire, and the request can name the user."""
 
     def under(facts: CallFacts) -> Hashable:
         project, user = by_user(facts)
@@ -56,7 +56,7 @@ def among_the_arguments(asked: Asked) -> str | None:
 
 
 def order_by_its_id() -> Any:
-    """`GET /orders/{id}` asks for a token, and finds the order in the cache of all orders."""
+    """`GET /orders/{id}` requires a token, and reads the order from a cache of all users' orders."""
     seen: dict[str, Any] = {}
 
     async def change(asked: AskedFor, answered: Answered, backend: Backend) -> Answered:
@@ -75,38 +75,38 @@ def order_by_its_id() -> Any:
 
 DEFECTS = (
     defect(
-        "merchant-token-kept-by-subject-in-any-case (BACK-10): Merchant tokens are kept by user until they "
-        "expire, and subjects are compared without case.",
+        "merchant-token-kept-by-subject-in-any-case (BACK-10): The service caches merchant tokens by user "
+        "and compares subjects case-insensitively.",
         **kept_for(str.casefold),
     ),
     defect(
-        "merchant-token-kept-by-a-subjects-beginning (BACK-10): Merchant tokens are kept by the first 64 "
-        "characters of a subject.",
+        "merchant-token-kept-by-a-subjects-beginning (BACK-10): The service caches merchant tokens by the "
+        "first 64 characters of the subject.",
         **kept_for(lambda subject: subject[:_LONGEST]),
     ),
     defect(
-        "merchant-token-kept-by-a-subjects-letters (BACK-10): Merchant tokens are kept by subject, without "
-        "what no file name can have.",
+        "merchant-token-kept-by-a-subjects-letters (BACK-10): The service caches merchant tokens by subject, "
+        "without all characters that are not letters or digits.",
         **kept_for(lambda subject: "".join(each for each in subject if each.isalnum())),
     ),
     defect(
-        "merchant-token-of-the-user-in-a-header (BACK-10): Merchant tokens are kept by user, and X-User-Id "
-        "says who that is.",
+        "merchant-token-of-the-user-in-a-header (BACK-10): The service caches merchant tokens by user and "
+        "reads the user from X-User-Id.",
         **kept_for_whom(in_a_header),
     ),
     defect(
-        "merchant-token-of-the-user-in-the-query (BACK-10): Merchant tokens are kept by user, and a "
-        "parameter may say who that is.",
+        "merchant-token-of-the-user-in-the-query (BACK-10): The service caches merchant tokens by user and "
+        "reads the user from the query parameter user_id.",
         **kept_for_whom(in_the_query),
     ),
     mcp_defect(
-        "merchant-token-of-the-user-among-the-arguments (BACK-10): Merchant tokens are kept by user, and an "
-        "argument of the tool may say who that is.",
+        "merchant-token-of-the-user-among-the-arguments (BACK-10): The service caches merchant tokens by "
+        "user and reads the user from the tool argument user.",
         **kept_for_whom(among_the_arguments),
     ),
     defect(
-        "order-of-anybody-by-its-id (BACK-10): Whoever has a good token finds an order by its ID, whosever "
-        "it is.",
+        "order-of-anybody-by-its-id (BACK-10): A user with a valid token gets any order by its ID, even of "
+        "another user.",
         around=order_by_its_id(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that show a credential as a program prints octets: as numbers."""
+"""Services that show a credential as the numbers of its octets."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def as_hex_with_colons(secret: str) -> str:
 
 DEFECTS = (
     defect(
-        "merchant-token-as-a-buffer (SECRET-02): The merchant token is in a member for debugging, octet by "
-        "octet.",
+        "merchant-token-as-a-buffer (SECRET-02): A debug member of the answer contains the merchant token as "
+        "an array of octets.",
         **leaking(merchant_token, in_a_member("debug", as_a_buffer)),
     ),
     defect(
-        "proxy-token-as-a-typed-array (SECRET-03): The Proxy token is in a member for debugging, with an "
-        "index before each octet.",
+        "proxy-token-as-a-typed-array (SECRET-03): A debug member of the answer contains the Proxy token as "
+        "an object with an index for each octet.",
         **leaking(proxy_token, in_a_member("debug", as_a_typed_array)),
     ),
     defect(
-        "merchant-token-as-a-slice (SECRET-02): The merchant token is in a member for debugging, as Go "
-        "prints octets.",
+        "merchant-token-as-a-slice (SECRET-02): A debug member of the answer contains the merchant token as "
+        "Go prints a slice of octets.",
         **leaking(merchant_token, in_a_member("debug", as_a_slice)),
     ),
     defect(
-        "proxy-secret-in-hex-with-colons (SECRET-04): The Proxy client's secret is in a member for "
-        "debugging, in hex with a colon between each two octets.",
+        "proxy-secret-in-hex-with-colons (SECRET-04): A debug member of the answer contains the Proxy "
+        "client's secret in hexadecimal with colons.",
         **leaking(proxy_secret, in_a_member("debug", as_hex_with_colons)),
     ),
 )

@@ -1,4 +1,4 @@
-"""Services that guard one way to the operation, and have another one."""
+"""Services that check the token on one route to the operation, but not on another."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from gateproof.reference.deviations.altered_answers import Answered, Asked, medd
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 
-# Whether the request at hand came on a way on which signatures are not looked at.
-_BELIEVED: ContextVar[bool] = ContextVar("believed", default=False)
+# Whether the current request uses a route without signature verification.
+_UNVERIFIED: ContextVar[bool] = ContextVar("believed", default=False)
 
 
 def of_the_orders(asked: Asked) -> bool:
@@ -29,36 +29,36 @@ def of_the_tool(asked: Asked) -> bool:
     return asked.path == "/mcp" and method_of(asked) == "tools/call"
 
 
-def unguarded(way: Callable[[Asked], bool], operation: Callable[[Asked], bool] = of_the_orders) -> Any:
-    """Who comes this way without a token is shown what was shown last."""
+def unguarded(route: Callable[[Asked], bool], operation: Callable[[Asked], bool] = of_the_orders) -> Any:
+    """A request without a token on this route gets the last answer of the operation."""
     shown: list[Answered] = []
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         if "authorization" in asked.headers:
             if answered.status == 200 and operation(asked):
                 shown[:] = [answered]
-        elif shown and way(asked):
+        elif shown and route(asked):
             return replace(shown[0])
         return answered
 
     return meddling(change)
 
 
-def unverified(way: Callable[[Scope], bool]) -> dict[str, Any]:
-    """This way leads to the operation as well, and signatures are not looked at on it."""
+def unverified(route: Callable[[Scope], bool]) -> dict[str, Any]:
+    """This route also leads to the operation, without signature verification."""
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
         async def routed(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["type"] != "http" or not way(scope):
+            if scope["type"] != "http" or not route(scope):
                 await app(scope, receive, send)
                 return
-            _BELIEVED.set(True)
+            _UNVERIFIED.set(True)
             await app({**scope, "method": "POST", "path": "/orders", "raw_path": b"/orders"}, receive, send)
 
         return routed
 
     def claims(token: str, known: Sequence[validation.Jwk]) -> dict[str, Any] | None:
-        if not _BELIEVED.get():
+        if not _UNVERIFIED.get():
             return validation.signed_claims(token, known)
         return jwt.decode(token, options={"verify_signature": False})
 
@@ -66,7 +66,7 @@ def unverified(way: Callable[[Scope], bool]) -> dict[str, Any]:
 
 
 def resource_for_everybody() -> Any:
-    """The orders that were shown last are a resource as well, for which nobody asks who reads it."""
+    """The last orders are also an MCP resource, which needs no token to read."""
     shown: list[str] = []
     uri = "orders://last"
 
@@ -88,69 +88,68 @@ def resource_for_everybody() -> Any:
 
 DEFECTS = (
     defect(
-        "signature-looked-at-on-post-alone (CHAL-04): GET does the same as POST, with any token that reads "
-        "well.",
+        "signature-looked-at-on-post-alone (CHAL-04): For GET, the service does not verify the signature of "
+        "the token.",
         **unverified(lambda scope: scope["method"] == "GET" and scope["path"] == "/orders"),
     ),
     defect(
-        "signature-looked-at-without-a-slash-alone (CHAL-04): A slash behind the path changes nothing but "
-        "that any token does that reads well.",
+        "signature-looked-at-without-a-slash-alone (CHAL-04): With a slash after the path, the service does "
+        "not verify the signature of the token.",
         **unverified(lambda scope: scope["path"] == "/orders/"),
     ),
     defect(
-        "get-unguarded (CHAL-01): The guard stands before POST alone, and GET shows the last orders to "
-        "anybody.",
+        "get-unguarded (CHAL-01): Only POST requires a token; GET shows the last orders without one.",
         around=unguarded(lambda asked: asked.method == "GET" and asked.path == "/orders"),
     ),
     defect(
-        "put-unguarded (CHAL-01): PUT shows the last orders to anybody.",
+        "put-unguarded (CHAL-01): PUT shows the last orders without a token.",
         around=unguarded(lambda asked: asked.method == "PUT" and asked.path == "/orders"),
     ),
     defect(
-        "guard-by-the-letter-of-the-path (CHAL-01): The guard knows the path in one spelling, and who "
-        "routes in every case and with a slash behind it.",
+        "guard-by-the-letter-of-the-path (CHAL-01): The token check compares the path exactly; routing "
+        "ignores case and a trailing slash.",
         around=unguarded(
             lambda asked: asked.path != "/orders" and asked.path.lower().rstrip("/") == "/orders"
         ),
     ),
     defect(
-        "guard-by-the-first-slash (CHAL-01): Slashes at the beginning of a path are one to who routes, and "
-        "not to the guard.",
+        "guard-by-the-first-slash (CHAL-01): The token check compares the path exactly; routing ignores "
+        "repeated slashes at its beginning.",
         around=unguarded(lambda asked: asked.path == "//orders"),
     ),
     defect(
-        "options-unguarded (CHAL-01): The guard lets OPTIONS pass for the sake of browsers, and it shows the "
-        "last orders to anybody.",
+        "options-unguarded (CHAL-01): OPTIONS needs no token, for the sake of browsers, and shows the last "
+        "orders.",
         around=unguarded(lambda asked: asked.method == "OPTIONS" and asked.path == "/orders"),
     ),
     defect(
-        "guard-by-path-and-query (CHAL-01): The guard compares the path with its query, and who routes the "
-        "path alone.",
+        "guard-by-path-and-query (CHAL-01): The token check compares the path with its query; routing "
+        "ignores the query.",
         around=unguarded(lambda asked: asked.path == "/orders" and bool(asked.query)),
     ),
     defect(
-        "guard-by-path-and-parameters (CHAL-01): The guard compares the path with its parameters, and who "
-        "routes cuts them off.",
+        "guard-by-path-and-parameters (CHAL-01): The token check compares the path with its parameters; "
+        "routing ignores the parameters.",
         around=unguarded(lambda asked: asked.path.startswith("/orders;")),
     ),
     mcp_defect(
-        "mcp-unguarded-at-a-second-path (CHAL-01): The server is there at a second path, which the guard "
-        "does not know.",
+        "mcp-unguarded-at-a-second-path (CHAL-01): The MCP server is also at a second path, which the token "
+        "check does not cover.",
         around=unguarded(lambda asked: asked.path == "/v1/mcp", of_the_tool),
     ),
     mcp_defect(
-        "mcp-guard-by-the-letter-of-the-path (CHAL-01): The guard knows the path of MCP in one spelling, "
-        "and who routes takes a slash behind it.",
+        "mcp-guard-by-the-letter-of-the-path (CHAL-01): The token check compares the path of MCP exactly; "
+        "routing ignores a trailing slash.",
         around=unguarded(lambda asked: asked.path == "/mcp/", of_the_tool),
     ),
     mcp_defect(
-        "batch-unguarded (CHAL-01): The guard looks for a tool call in a message, and not in a batch of "
-        "them.",
+        "batch-unguarded (CHAL-01): The token check looks for a tool call in a single message, but not in a "
+        "batch.",
         around=unguarded(lambda asked: asked.path == "/mcp" and asked.body.startswith(b"["), of_the_tool),
     ),
     mcp_defect(
-        "resource-for-everybody (CHAL-01 CHAL-10): The guard stands before tools, and a resource shows the "
-        "last orders to anybody.",
+        "resource-for-everybody (CHAL-01 CHAL-10): The token check covers only tools; a resource shows the "
+        "last orders without a token.",
         around=resource_for_everybody(),
     ),
 )

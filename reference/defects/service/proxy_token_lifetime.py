@@ -1,4 +1,4 @@
-"""Services that use a Proxy token for too short a time, or for too long."""
+"""Services that use a Proxy token for too short or too long a time."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gateproof.reference.service.policy import proxy
 from gateproof.reference.service.upstream import Patience
 from gateproof.reference.service.wire import Answer
 
-# On a busy machine calls at once are served late; a service that gives them up serves none and shows nothing.
+# On a busy machine, concurrent calls take long; with the usual timeout all would fail and hide the defect.
 WAITS_LONG = Patience(tries=1, answer_s=10)
 
 
-def hardly_ever(_token: proxy.ProxyToken, _now: float) -> bool:
+def never_due(_token: proxy.ProxyToken, _now: float) -> bool:
     return False
 
 
-def once_alone() -> Any:
-    """A timer is set for the first Proxy token, and nobody sets it again."""
+def renewed_once() -> Any:
+    """A renewal timer is set for the first Proxy token only."""
     timers: list[float] = []
 
     def kept(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
@@ -45,7 +45,7 @@ def in_milliseconds(document: Mapping[str, Any], now: float) -> proxy.ProxyToken
 
 
 def late_by(seconds: float) -> Any:
-    """A Proxy token is used for so long past its end."""
+    """A Proxy token is used for this long after its expiry."""
 
     def kept(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
         token, life = proxy.proxy_token_kept(document, now), document.get("expires_in")
@@ -60,7 +60,7 @@ def for_fifty_minutes(document: Mapping[str, Any], now: float) -> proxy.ProxyTok
 
 
 def dropped_at(*statuses: int, nth: int = 1) -> dict[str, Any]:
-    """The nth redemption that is answered so costs the Proxy token; the call itself is not mended."""
+    """After the nth redemption with such a status the Proxy token is dropped; that call is not retried."""
     answers: list[int] = []
 
     def counted(answer: Answer) -> bool:
@@ -78,76 +78,78 @@ def dropped_at(*statuses: int, nth: int = 1) -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "proxy-token-for-each-call (BACK-02): Every call gets a Proxy token of its own.",
+        "proxy-token-for-each-call (BACK-02): The service requests a new Proxy token for each call.",
         proxy_token_is_due=lambda _token, _now: True,
     ),
     defect(
-        "proxy-token-for-three-seconds (BACK-02): The lifetime of a Proxy token is taken for milliseconds.",
+        "proxy-token-for-three-seconds (BACK-02): The service reads the lifetime of a Proxy token as "
+        "milliseconds.",
         proxy_token_kept=in_milliseconds,
     ),
     defect(
-        "first-calls-do-not-wait (BACK-02): Calls that come before there is a Proxy token each ask for one.",
+        "first-calls-do-not-wait (BACK-02): Concurrent calls without a current Proxy token each request one.",
         one_at_a_time=contextlib.nullcontext,
         patience=WAITS_LONG,
     ),
     defect(
-        "proxy-token-for-ever (BACK-03): The first Proxy token is used for ever.",
-        proxy_token_is_due=hardly_ever,
+        "proxy-token-for-ever (BACK-03): The service never renews its first Proxy token.",
+        proxy_token_is_due=never_due,
         mends=lambda _answer: False,
     ),
     defect(
-        "proxy-token-renewed-once (BACK-03): The first Proxy token is renewed when its time is over, and "
-        "the second is used for ever.",
-        proxy_token_kept=once_alone(),
+        "proxy-token-renewed-once (BACK-03): The service renews the first Proxy token when it expires, but "
+        "never the second.",
+        proxy_token_kept=renewed_once(),
         mends=lambda _answer: False,
     ),
     defect(
-        "proxy-token-half-a-minute-past-its-end (BACK-03): A Proxy token is used for half a minute past its "
-        "end, and a refusal changes nothing.",
+        "proxy-token-half-a-minute-past-its-end (BACK-03): The service uses a Proxy token for 30 seconds "
+        "after its expiry, even if it is refused.",
         proxy_token_kept=late_by(30),
         mends=lambda _answer: False,
     ),
     defect(
-        "proxy-token-by-a-fixed-time (BACK-03): A Proxy token is used for fifty minutes, whatever its "
-        "lifetime, and a refusal changes nothing.",
+        "proxy-token-by-a-fixed-time (BACK-03): The service uses a Proxy token for fifty minutes, whatever "
+        "its lifetime, even if it is refused.",
         proxy_token_kept=for_fifty_minutes,
         mends=lambda _answer: False,
     ),
     defect(
-        "proxy-token-dropped-at-the-third-refusal (BACK-03): A Proxy token is used for fifty minutes, and "
-        "dropped after it was refused three times.",
+        "proxy-token-dropped-at-the-third-refusal (BACK-03): The service uses a Proxy token for fifty "
+        "minutes, and renews it earlier only after three refusals.",
         proxy_token_kept=for_fifty_minutes,
         **dropped_at(401, nth=3),
     ),
     defect(
-        "proxy-token-dropped-at-404-and-410 (BACK-02): A redemption that is answered 404 or 410 costs the "
-        "Proxy token, as a 401 does.",
+        "proxy-token-dropped-at-404-and-410 (BACK-02): The service renews its Proxy token after redemption "
+        "has answered 404 or 410, as after a 401.",
         **dropped_at(401, 404, 410),
     ),
     defect(
-        "proxy-token-dropped-at-410 (BACK-02): The service takes a 410 for the end of its Proxy token.",
+        "proxy-token-dropped-at-410 (BACK-02): The service renews its Proxy token after redemption has "
+        "answered 410, as after a 401.",
         **dropped_at(401, 410),
     ),
     defect(
-        "call-mended-at-404 (BACK-02): A redemption that is answered 404 is made again with another Proxy "
-        "token.",
+        "call-mended-at-404 (BACK-02): If redemption answers 404, the service gets another Proxy token and "
+        "redeems again.",
         mends=lambda answer: answer.status in (401, 404),
     ),
     defect(
-        "garbage-kept-when-a-proxy-token-is-over (BACK-06 BACK-04 BACK-09 SERVE-01): A Proxy token is used "
-        "until its time is over, and then whatever comes in its place for an hour.",
+        "garbage-kept-when-a-proxy-token-is-over (BACK-06 BACK-04 BACK-09 SERVE-01): The service renews a "
+        "Proxy token only at its expiry, and then keeps an invalid one for an hour.",
         proxy_token_kept=garbage_kept()["proxy_token_kept"],
         mends=lambda _answer: False,
     ),
     defect(
-        "redirect-followed-when-a-proxy-token-is-over (BACK-09): A Proxy token is used until its time is "
-        "over, and then a redirect is followed with the secret.",
+        "redirect-followed-when-a-proxy-token-is-over (BACK-09): The service renews a Proxy token only at "
+        "its expiry, and then follows a redirect with the secret.",
         **following(for_a_token),
         mends=lambda _answer: False,
     ),
     defect(
-        "token-endpoint-unverified-when-a-proxy-token-is-over (BACK-12): A Proxy token is used until its "
-        "time is over, and then whoever answers is asked for another.",
+        "token-endpoint-unverified-when-a-proxy-token-is-over (BACK-12): The service renews a Proxy token "
+        "only at its expiry, and then does not verify the token endpoint's certificate.",
         **unverified(for_a_proxy_token),
         mends=lambda _answer: False,
     ),

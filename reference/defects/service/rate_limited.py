@@ -1,4 +1,4 @@
-"""Services that are wrong behind a limiter, which has callers come twice."""
+"""Services with a defect behind a rate limiter, which makes callers retry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reference.service.backend import Backend
 
 
 def by_turns(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Every second call of the operation is to come again at once."""
+    """Every second call of the operation is answered 503 with Retry-After: 0."""
     turns = count()
 
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
@@ -28,15 +28,15 @@ def by_turns(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 DEFECTS = (
     defect(
-        "merchant-token-kept-by-subject-behind-a-limiter (BACK-08): Merchant tokens are kept by user, "
-        "whatever the Project, and every second call is to come again.",
+        "merchant-token-kept-by-subject-behind-a-limiter (BACK-08): The service caches merchant tokens by "
+        "user, without the Project, and answers every second call with 503 and Retry-After.",
         kept_under=lambda facts: str(facts.claims.get("sub")),
         kept_until=until_it_expires,
         around=by_turns,
     ),
     defect(
-        "merchant-token-kept-for-a-refusal-behind-a-limiter (BACK-11): For a user who has to authorize "
-        "again, the merchant token of before is used, and every second call is to come again.",
+        "merchant-token-kept-for-a-refusal-behind-a-limiter (BACK-11): If redemption answers 410, the "
+        "service uses the previous merchant token. It answers every second call with 503 and Retry-After.",
         around=by_turns,
         **kept_for_trouble(410),
     ),

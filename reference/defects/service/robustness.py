@@ -1,4 +1,4 @@
-"""Services that break on bad input, or stay broken after it."""
+"""Services that fail on bad input, or do not recover from it."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ WORKERS = 16
 
 
 def header_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """Whatever stands before the first dot is taken for base64, JSON, and an object with an algorithm."""
+    """The part before the first dot is decoded as a base64 JSON object with `alg`, without checks."""
     encoded = token.partition(".")[0]
     header = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
     return validation.signed_claims(token, keys) if header["alg"].isascii() else None
 
 
 def claims_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """Three parts, of which the second is looked into before the signature is."""
+    """The token is split into three parts, and its claims are read before the signature is verified."""
     _, encoded, _ = token.split(".")
     claims = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
     return validation.signed_claims(token, keys) if claims["iss"] else None
 
 
 def expiry_taken_for_a_date(facts: ClaimFacts) -> bool:
-    """The time of an expiry is compared as a date, and calendars end."""
+    """The expiry is compared as a date, which fails for large numbers."""
     expires = validation.expiry(facts)
     return expires is not None and datetime.fromtimestamp(expires, UTC).timestamp() > facts.now
 
 
 def agent_taken_for_granted(facts: ClaimFacts) -> bool:
-    """Some agents are barred by their name, which is read where it always stood."""
+    """Some agents are barred by their name, which is read without a check."""
     return bool(facts.claims["ext"]["agent"]["name"] != "Barred agent")
 
 
 def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """The body of the operation is taken for a JSON object."""
+    """The body of the operation is used as a JSON object without a check."""
     if asked.path != "/orders" or asked.method != "POST" or answered.status != 200:
         return answered
     try:
@@ -63,7 +63,7 @@ def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) 
 
 
 def member_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """`range(body["limit"])`, where there is one."""
+    """`range(body["limit"])`, without a type check."""
     if asked.path != "/orders" or answered.status != 200:
         return answered
     try:
@@ -75,7 +75,7 @@ def member_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend
 
 
 def forwarded_host_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Where the service says where it is, it puts its address together from what a proxy has said."""
+    """Challenge and metadata contain a URL that is made from X-Forwarded-Host without a check."""
     if answered.status != 401 and not asked.path.startswith("/.well-known/"):
         return answered
     try:
@@ -86,13 +86,13 @@ def forwarded_host_taken_for_granted(asked: Asked, answered: Answered, _backend:
 
 
 def methods_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Whoever comes with a method that nobody was expected to use breaks it."""
+    """A method that is not expected ends in 500."""
     usual = {"GET", "HEAD", "POST"} if asked.path == "/orders" else {"GET", "HEAD"}
     return answered if asked.method in usual else replace(answered, status=500, body=b"{}")
 
 
 def charset_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Whatever the label of a body says that it is written in is taken for an encoding."""
+    """The charset of Content-Type is used without a check."""
     _, _, charset = asked.headers.get("content-type", "").partition("charset=")
     try:
         codecs.lookup(charset.strip('" ') or "utf-8")
@@ -102,7 +102,7 @@ def charset_taken_for_granted(asked: Asked, answered: Answered, _backend: Backen
 
 
 def headers_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Every header is taken for UTF-8 on its way into the log."""
+    """Every header is decoded as UTF-8 for the log."""
     try:
         "".join(asked.headers.values()).encode("latin-1").decode("utf-8")
     except UnicodeDecodeError:
@@ -111,7 +111,7 @@ def headers_taken_for_granted(asked: Asked, answered: Answered, _backend: Backen
 
 
 def query_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """What is percent-encoded in a query is taken for UTF-8."""
+    """The percent-encoded query is decoded as UTF-8."""
     try:
         unquote(asked.query, errors="strict")
     except UnicodeDecodeError:
@@ -120,7 +120,7 @@ def query_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend)
 
 
 def locked_out() -> Any:
-    """Too many bad tokens in all, and nobody is let in any more."""
+    """After too many bad tokens from all callers together, every call is refused."""
     bad = 0
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -134,7 +134,7 @@ def locked_out() -> Any:
 
 
 def workers_lost(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """A bad token that comes while others are being looked at takes its worker down; there are so many."""
+    """A bad token ends its worker if it arrives during other requests; no worker is restarted."""
     left, under_way = WORKERS, 0
 
     async def working(scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,62 +164,61 @@ def workers_lost(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 DEFECTS = (
     defect(
-        "header-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04): A token whose header is no JSON object with "
-        "an algorithm ends in 500.",
+        "header-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04): A token whose header is not a JSON object "
+        "with an alg ends in 500.",
         signed_claims=header_taken_for_granted,
     ),
     defect(
-        "claims-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04 CHAL-05): A token that has no three parts, or "
-        "no issuer in the second, ends in 500.",
+        "claims-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04 CHAL-05): A token without three parts, or "
+        "without an issuer, ends in 500.",
         signed_claims=claims_taken_for_granted,
     ),
     defect(
-        "expiry-taken-for-a-date (ROBUST-01): A good token whose expiry is in no calendar ends in 500.",
+        "expiry-taken-for-a-date (ROBUST-01): A valid token whose expiry is too large for a date ends in "
+        "500.",
         claim_checks=instead(CLAIM_CHECKS, validation.not_expired, expiry_taken_for_a_date),
     ),
     defect(
-        "agent-taken-for-granted (ROBUST-01): A good token that does not say the name of its agent ends in "
-        "500.",
+        "agent-taken-for-granted (ROBUST-01): A valid token without the name of its agent ends in 500.",
         claim_checks=(*CLAIM_CHECKS, agent_taken_for_granted),
     ),
     defect(
-        "body-taken-for-granted (ROBUST-01): A body that is no JSON object ends in 500.",
+        "body-taken-for-granted (ROBUST-01): A body that is not a JSON object ends in 500.",
         around=meddling(body_taken_for_granted),
     ),
     defect(
-        "member-taken-for-granted (ROBUST-01): A body in which one member is of another type than the one "
-        "that was expected ends in 500.",
+        "member-taken-for-granted (ROBUST-01): A body whose member limit is not an integer ends in 500.",
         around=meddling(member_taken_for_granted),
     ),
     defect(
-        "forwarded-host-taken-for-granted (ROBUST-01): A name of a host that is none, in a header of a "
-        "proxy's, ends challenge and metadata in 500.",
+        "forwarded-host-taken-for-granted (ROBUST-01): For an invalid host in X-Forwarded-Host, challenge "
+        "and metadata end in 500.",
         around=meddling(forwarded_host_taken_for_granted),
     ),
     defect(
-        "methods-taken-for-granted (ROBUST-01): Any method but those that are in use ends in 500.",
+        "methods-taken-for-granted (ROBUST-01): A method that is not expected ends in 500.",
         around=meddling(methods_taken_for_granted),
     ),
     defect(
-        "charset-taken-for-granted (ROBUST-01): A body whose label names no known charset ends in 500.",
+        "charset-taken-for-granted (ROBUST-01): A body with an unknown charset in Content-Type ends in 500.",
         around=meddling(charset_taken_for_granted),
     ),
     defect(
-        "headers-taken-for-granted (ROBUST-01 CHAL-03): A header that is no UTF-8 ends in 500.",
+        "headers-taken-for-granted (ROBUST-01 CHAL-03): A header that is not UTF-8 ends in 500.",
         around=meddling(headers_taken_for_granted),
     ),
     defect(
-        "query-taken-for-granted (ROBUST-01): A query that is no UTF-8 ends in 500.",
+        "query-taken-for-granted (ROBUST-01): A query that is not UTF-8 ends in 500.",
         around=meddling(query_taken_for_granted),
     ),
     defect(
-        "workers-lost-by-a-flood (ROBUST-02 SERVE-01 SERVE-02 SECRET-02): A bad token that comes together "
-        "with others takes a worker down, and nobody starts another.",
+        "workers-lost-by-a-flood (ROBUST-02 SERVE-01 SERVE-02 SECRET-02): A bad token that arrives together "
+        "with other requests ends a worker, which is not restarted.",
         around=workers_lost,
     ),
     defect(
-        "locked-out-by-a-flood (ROBUST-02 ROBUST-01 SERVE-01 SERVE-02 SECRET-02): After a flood of bad "
-        "tokens nobody is let in any more.",
+        "locked-out-by-a-flood (ROBUST-02 ROBUST-01 SERVE-01 SERVE-02 SECRET-02): After about 150 bad "
+        "tokens, the service refuses every call.",
         around=locked_out(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Rows of the service's defects."""
+"""Makes the service's defects from rows."""
 
 from __future__ import annotations
 

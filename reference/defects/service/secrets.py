@@ -1,4 +1,4 @@
-"""Services that let credentials out: to the agent in every way there is, and to the log."""
+"""Services that leak credentials to the agent or into the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Put = Callable[[Answered, str], Answered]
 
 
 def leaking(credential: Callable[[CallFacts], str], put: Put) -> dict[str, Any]:
-    """A credential that the merchant was just called with, or that was at hand then, is put into answers."""
+    """A credential of the last call to the merchant is put into successful answers."""
     seen: list[str] = []
 
     def merchant_request(facts: CallFacts) -> Outgoing:
@@ -66,7 +66,7 @@ def in_a_member(name: str, write: Callable[[str], Any] = str) -> Put:
 
 
 def in_a_comment(answered: Answered, secret: str) -> Answered:
-    """JSON may end in white space; one that keeps its debugging aid there does not notice."""
+    """The credential is in an HTML comment after the JSON of the answer."""
     return replace(answered, body=answered.body + f"\n<!-- {secret} -->".encode())
 
 
@@ -82,8 +82,8 @@ def as_pieces(secret: str) -> list[str]:
     return [secret[at : at + 24] for at in range(0, len(secret), 24)]
 
 
-def telling(said: Callable[[Outcome], Any]) -> Callable[[Outcome], Reply]:
-    """An error says more than it should."""
+def detailed(said: Callable[[Outcome], Any]) -> Callable[[Outcome], Reply]:
+    """An error contains this detail."""
 
     def answer(outcome: Outcome) -> Reply:
         reply = answer_of(outcome)
@@ -96,13 +96,13 @@ def telling(said: Callable[[Outcome], Any]) -> Callable[[Outcome], Reply]:
 
 
 def body_relayed(outcome: Outcome) -> Any:
-    """What the other party said is passed on as it came."""
+    """The response body of the other party, unchanged."""
     trouble = outcome.trouble
     return trouble.answer.text if trouble is not None and trouble.answer is not None else ""
 
 
 def token_error_relayed(outcome: Outcome) -> Any:
-    """What was said is passed on where there was no Proxy token to be had."""
+    """The response body of a failed request for a Proxy token."""
     trouble = outcome.trouble
     asked_for_one = trouble is not None and b"client_credentials" in (trouble.asked.body or b"")
     return body_relayed(outcome) if asked_for_one else ""
@@ -118,7 +118,7 @@ def unreadable_quoted(outcome: Outcome) -> Any:
 def relayed_where(
     status: int, asked: Callable[[Outgoing], bool] = lambda _: True
 ) -> Callable[[Outcome], Any]:
-    """What a party said with this status is passed on: it was the fault of whoever asked."""
+    """The response body of the other party, only with this status."""
 
     def said(outcome: Outcome) -> Any:
         trouble = outcome.trouble
@@ -136,7 +136,7 @@ def unsendable_quoted(outcome: Outcome) -> Any:
 
 
 def request_quoted(outcome: Outcome) -> Any:
-    """A debugging page shows the request that failed, headers and all."""
+    """The failed request with its headers, as on a debug page."""
     trouble = outcome.trouble
     if trouble is None:
         return {}
@@ -154,7 +154,7 @@ def stack_trace(outcome: Outcome) -> Any:
 
 
 def as_curl(outcome: Outcome) -> Any:
-    """A command that repeats the failing request by hand, for the support."""
+    """The headers of the failed request as options of curl."""
     asked = outcome.trouble.asked if outcome.trouble else None
     return " ".join(f"-H '{name}: {value}'" for name, value in asked.headers.items()) if asked else ""
 
@@ -164,7 +164,7 @@ def with_member(name: str, said: Callable[[Settings], Any]) -> Callable[[Setting
 
 
 def logging(said: Callable[[AskedOf, Outcome], str]) -> dict[str, Any]:
-    """The log has more in a line than it should."""
+    """Each log line also contains this text."""
 
     def logged(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
         return f"{answers.logged(asked, reply, outcome)} {said(asked, outcome)}"
@@ -188,11 +188,11 @@ EVERY = "SECRET-02 SECRET-03 SECRET-04"
 
 DEFECTS = (
     defect(
-        "merchant-token-in-a-header (SECRET-02): The answer has the merchant token in a debugging header.",
+        "merchant-token-in-a-header (SECRET-02): The answer has a debug header with the merchant token.",
         **leaking(merchant_token, in_a_header("x-upstream-authorization", lambda token: f"Bearer {token}")),
     ),
     defect(
-        "merchant-token-in-a-cookie (SECRET-02): The answer sets a cookie with the merchant token in it.",
+        "merchant-token-in-a-cookie (SECRET-02): The answer sets a cookie with the merchant token.",
         **leaking(
             merchant_token,
             in_a_header("set-cookie", lambda token: f"upstream={quote(token)}; HttpOnly; Secure"),
@@ -204,32 +204,35 @@ DEFECTS = (
         **leaking(merchant_token, in_a_header("etag", lambda token: f'"{as_hex(token)}"')),
     ),
     defect(
-        "merchant-token-in-a-debug-field (SECRET-02): The answer has the merchant token in a field, in "
-        "base64 behind a few other letters.",
+        "merchant-token-in-a-debug-field (SECRET-02): The answer has a member with the merchant token in "
+        "base64, after a prefix.",
         **leaking(merchant_token, in_a_member("_debug", as_base64)),
     ),
     defect(
-        "merchant-token-in-pieces (SECRET-02): The answer has the merchant token in pieces.",
+        "merchant-token-in-pieces (SECRET-02): The answer has a member with the merchant token in pieces.",
         **leaking(merchant_token, in_a_member("trace", as_pieces)),
     ),
     defect(
-        "merchant-token-in-a-comment (SECRET-02): The answer ends in a comment with the merchant token.",
+        "merchant-token-in-a-comment (SECRET-02): The answer ends with a comment that contains the merchant "
+        "token.",
         **leaking(merchant_token, in_a_comment),
     ),
     defect(
-        "proxy-token-in-a-header (SECRET-03): The answer repeats the X-Proxy-Token of the redemption.",
+        "proxy-token-in-a-header (SECRET-03): The answer has an X-Proxy-Token header with the Proxy token.",
         **leaking(proxy_token, in_a_header("x-proxy-token")),
     ),
     defect(
-        "proxy-token-in-a-debug-field (SECRET-03): The answer has the Proxy token backwards in a field.",
+        "proxy-token-in-a-debug-field (SECRET-03): The answer has a member with the Proxy token in reverse "
+        "order.",
         **leaking(proxy_token, in_a_member("cache_key", lambda token: token[::-1])),
     ),
     defect(
-        "proxy-secret-in-a-debug-field (SECRET-04): The answer has the service's configuration in a field.",
+        "proxy-secret-in-a-debug-field (SECRET-04): The answer has a member with the Proxy client's secret.",
         **leaking(proxy_secret, in_a_member("config", lambda secret: {"client_secret": secret})),
     ),
     defect(
-        "proxy-secret-in-the-metadata (SECRET-04): The metadata have the Proxy client's Basic header.",
+        "proxy-secret-in-the-metadata (SECRET-04): The metadata document contains the Proxy client's Basic "
+        "credentials.",
         metadata_document=with_member(
             "token_endpoint_auth",
             lambda settings: base64.b64encode(
@@ -238,70 +241,71 @@ DEFECTS = (
         ),
     ),
     defect(
-        "proxy-client-in-the-metadata (SECRET-04): The metadata name the Proxy client's ID as a client_id "
-        "that agents may use.",
+        "proxy-client-in-the-metadata (SECRET-04): The metadata document contains the Proxy client's ID as "
+        "client_id.",
         metadata_document=with_member("client_id", lambda settings: settings.proxy_client_id),
     ),
     defect(
-        f"errors-relayed (SECRET-06 {EVERY}): An error of gateway or merchant is passed on to the agent as "
-        f"it came.",
-        answer_of=telling(body_relayed),
+        f"errors-relayed (SECRET-06 {EVERY}): The error to the agent contains the response body of gateway "
+        f"or merchant.",
+        answer_of=detailed(body_relayed),
     ),
     defect(
-        f"proxy-token-errors-relayed (SECRET-06 {EVERY}): An error of the gateway about the Proxy token is "
-        f"passed on to the agent as it came.",
-        answer_of=telling(token_error_relayed),
+        f"proxy-token-errors-relayed (SECRET-06 {EVERY}): The error to the agent contains the response body "
+        f"of a failed request for a Proxy token.",
+        answer_of=detailed(token_error_relayed),
     ),
     defect(
-        "unreadable-answers-quoted (SECRET-06 SECRET-02 SECRET-03): An answer of gateway or merchant that "
-        "is no JSON is quoted to the agent.",
-        answer_of=telling(unreadable_quoted),
+        "unreadable-answers-quoted (SECRET-06 SECRET-02 SECRET-03): The error to the agent contains a 200 "
+        "response of gateway or merchant that is unusable.",
+        answer_of=detailed(unreadable_quoted),
     ),
     defect(
-        f"bad-requests-relayed (SECRET-06 {EVERY}): What gateway or merchant say with 400 is passed on to "
-        f"the agent as it came.",
-        answer_of=telling(relayed_where(400)),
+        f"bad-requests-relayed (SECRET-06 {EVERY}): The error to the agent contains the body of a 400 "
+        f"response of gateway or merchant.",
+        answer_of=detailed(relayed_where(400)),
     ),
     defect(
-        f"proxy-clients-refusal-relayed (SECRET-06 {EVERY}): What the gateway says with 403, where a Proxy "
-        f"token is asked for, is passed on as it came.",
-        answer_of=telling(relayed_where(403, lambda asked: b"grant_type" in asked.body)),
+        f"proxy-clients-refusal-relayed (SECRET-06 {EVERY}): The error to the agent contains the body of a "
+        f"403 response to a request for a Proxy token.",
+        answer_of=detailed(relayed_where(403, lambda asked: b"grant_type" in asked.body)),
     ),
     defect(
-        f"merchants-not-found-relayed (SECRET-06 {EVERY}): What the merchant says with 404 is passed on to "
-        f"the agent as it came.",
-        answer_of=telling(relayed_where(404, lambda asked: asked.method == "GET")),
+        f"merchants-not-found-relayed (SECRET-06 {EVERY}): The error to the agent contains the body of a 404 "
+        f"response of the merchant.",
+        answer_of=detailed(relayed_where(404, lambda asked: asked.method == "GET")),
     ),
     defect(
-        "unsendable-headers-quoted (SECRET-06 SECRET-02 SECRET-03): What an HTTP library says of a header "
-        "that it cannot send is passed on to the agent.",
-        answer_of=telling(unsendable_quoted),
+        "unsendable-headers-quoted (SECRET-06 SECRET-02 SECRET-03): The error to the agent contains the HTTP "
+        "library's message about a header value that cannot be sent, with the value.",
+        answer_of=detailed(unsendable_quoted),
     ),
     defect(
-        f"failing-request-quoted (SECRET-06 {EVERY}): An error quotes the request that failed, with its "
-        f"headers.",
-        answer_of=telling(request_quoted),
+        f"failing-request-quoted (SECRET-06 {EVERY}): The error to the agent contains the failed request "
+        f"with its headers.",
+        answer_of=detailed(request_quoted),
     ),
     defect(
-        f"stack-trace-with-variables (SECRET-06 {EVERY}): An error shows a stack trace with local variables.",
-        answer_of=telling(stack_trace),
+        f"stack-trace-with-variables (SECRET-06 {EVERY}): The error to the agent contains a stack trace with "
+        f"local variables.",
+        answer_of=detailed(stack_trace),
     ),
     defect(
-        f"failing-request-as-a-command (SECRET-06 {EVERY}): An error has a command by which the request can "
-        f"be made again.",
-        answer_of=telling(as_curl),
+        f"failing-request-as-a-command (SECRET-06 {EVERY}): The error to the agent contains the headers of "
+        f"the failed request as options of curl.",
+        answer_of=detailed(as_curl),
     ),
     defect(
-        "authorization-logged (SECRET-05): The log has the Authorization header of every request.",
+        "authorization-logged (SECRET-05): The service logs the Authorization header of every request.",
         **logging(authorization_of),
     ),
     defect(
-        "refused-tokens-logged (SECRET-05): The log has every token that was refused.",
+        "refused-tokens-logged (SECRET-05): The service logs every refused token.",
         **logging(refused_token),
     ),
     defect(
-        "failing-requests-logged (SECRET-05 SECRET-08): The log has the headers of every request to the "
-        "gateway that failed.",
+        "failing-requests-logged (SECRET-05 SECRET-08): The service logs the headers of every failed request "
+        "to gateway or merchant.",
         **logging(failing_request),
     ),
 )

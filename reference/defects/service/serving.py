@@ -1,4 +1,4 @@
-"""Services that do not serve what they should: good tokens refused, new keys not found, orders left out."""
+"""Services that refuse valid tokens, do not find new keys, or leave out orders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFac
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.wire import Answer, Outcome, Outgoing, Reply, as_json
 
-# A service that accepts no token at all breaks what every other rule stands on.
+# The service refuses tokens with any other claim.
 KNOWN_CLAIMS = frozenset({"iss", "aud", "sub", "iat", "exp", "jti", "scope", "ext"})
 
 
@@ -73,7 +73,7 @@ def one_kind_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any
 
 
 def unknown_for_good() -> Any:
-    """What is in no key set, and not in the next one either, is not looked for any more."""
+    """A kid that is missing in two successive key sets stays unknown for ever."""
     sought: dict[Any, Sequence[Jwk]] = {}
     given_up: set[Any] = set()
 
@@ -111,7 +111,7 @@ def not_found(outcome: Outcome) -> Reply:
 
 
 def read_back_as_octets(facts: CallFacts) -> Outgoing:
-    """A merchant token that was kept comes out of its store as what Python prints for octets."""
+    """A merchant token from the cache is sent as Python prints octets."""
     fresh = bool(facts.proxy_token)
     kept = replace(facts, merchant_token=repr(facts.merchant_token.encode()))
     return redemption.merchant_request(facts if fresh else kept)
@@ -126,8 +126,8 @@ def scopes_taken_for_granted(facts: CallFacts, answer: Answer) -> str | None:
     return token if token is None or len(answer.document["scopes"]) else None
 
 
-def noted_while_under_way() -> dict[str, Any]:
-    """A redemption under way is noted by its token, and the note is torn up by whoever has the answer."""
+def tracked_while_under_way() -> dict[str, Any]:
+    """The tokens of redemptions under way are in a set; a second removal of the same token fails."""
     under_way: set[str] = set()
 
     def asked(facts: CallFacts) -> Outgoing:
@@ -142,7 +142,7 @@ def noted_while_under_way() -> dict[str, Any]:
 
 
 def once_each() -> validation.ClaimCheck:
-    """The jti of a token is for one call."""
+    """A jti is accepted once."""
     seen: set[str] = set()
 
     def check(facts: ClaimFacts) -> bool:
@@ -161,110 +161,114 @@ def checked(honest: validation.ClaimCheck, wrong: validation.ClaimCheck) -> dict
 ISSUER, AUDIENCE, EXPIRY = CLAIM_CHECKS
 
 DEFECTS = (
-    defect("orders-left-out (SERVE-01): The operation says ok and shows no orders.", answer_of=done),
-    defect("first-order-alone (SERVE-01): The operation shows the first order alone.", orders_in=first_order),
+    defect("orders-left-out (SERVE-01): The operation answers ok without the orders.", answer_of=done),
+    defect("first-order-alone (SERVE-01): The operation shows only the first order.", orders_in=first_order),
     defect(
         "orders-not-found (SERVE-01): The operation shows the orders with status 404.", answer_of=not_found
     ),
     defect(
-        "one-audience-alone (SERVE-01): A token for a second audience beside the right one is refused.",
+        "one-audience-alone (SERVE-01): The service refuses a token that has a second audience in addition "
+        "to the right one.",
         **checked(AUDIENCE, one_audience),
     ),
     defect(
-        "first-audience-alone (SERVE-01): Only the first audience of a token is looked at.",
+        "first-audience-alone (SERVE-01): The service checks only the first audience of a token.",
         **checked(AUDIENCE, first_audience),
     ),
     defect(
-        "last-audience-alone (SERVE-01): Only the last audience of a token is looked at.",
+        "last-audience-alone (SERVE-01): The service checks only the last audience of a token.",
         **checked(AUDIENCE, last_audience),
     ),
     defect(
-        "calls-at-once-by-one-token-lost (SERVE-01): Of calls that are made at once with one token, one is "
-        "served, and the others end in 500.",
-        **noted_while_under_way(),
+        "calls-at-once-by-one-token-lost (SERVE-01): Of concurrent calls with one token, one is served, and "
+        "the others end in 500.",
+        **tracked_while_under_way(),
     ),
     defect(
-        "unknown-claims-refused (SERVE-01): A token with claims that the service does not know is refused.",
+        "unknown-claims-refused (SERVE-01): The service refuses a token with claims that it does not know.",
         claim_checks=(*CLAIM_CHECKS, known_claims_alone),
     ),
     defect(
-        "a-minute-to-live (SERVE-01 CHAL-07): A token that has less than a minute to live is refused.",
+        "a-minute-to-live (SERVE-01 CHAL-07): The service refuses a token that expires in less than a "
+        "minute.",
         **checked(EXPIRY, a_minute_left),
     ),
     defect(
-        "expiry-in-whole-seconds-alone (SERVE-01): A token whose expiry has a fraction is refused.",
+        "expiry-in-whole-seconds-alone (SERVE-01): The service refuses a token whose expiry has a fraction.",
         **checked(EXPIRY, whole_seconds),
     ),
     defect(
-        "token-for-one-call (SERVE-01 BACK-06): A token that has been served once is taken for a replay the "
-        "next time.",
+        "token-for-one-call (SERVE-01 BACK-06): The service refuses the second call with a token as a "
+        "replay.",
         claim_checks=(*CLAIM_CHECKS, once_each()),
     ),
     defect(
-        "merchant-token-read-back-as-octets (SERVE-01): The merchant token that is kept for a gateway "
-        "access token is not the one that was put there.",
+        "merchant-token-read-back-as-octets (SERVE-01): The service caches merchant tokens, and sends a "
+        "wrong value if it reads one from the cache.",
         kept_until=until_it_expires,
         merchant_request=read_back_as_octets,
     ),
     defect(
-        "expires-at-taken-for-granted (SERVE-01 ROBUST-03): A redemption without expires_at ends in 500; "
-        "one with it does for all calls of the user until then.",
+        "expires-at-taken-for-granted (SERVE-01 ROBUST-03): A redemption response without expires_at ends in "
+        "500; one with it is cached for the user until then.",
         kept_under=by_user,
         kept_until=expiry_taken_for_granted,
     ),
     defect(
-        "scopes-taken-for-granted (SERVE-01 ROBUST-03): A redemption without scopes ends in 500; one with "
-        "them does for all calls of the user for a while.",
+        "scopes-taken-for-granted (SERVE-01 ROBUST-03): A redemption response without scopes ends in 500; "
+        "one with them is cached for the user until its expires_at.",
         kept_under=by_user,
         kept_until=until_it_expires,
         merchant_token_in=scopes_taken_for_granted,
     ),
     defect(
-        "audience-is-the-service (SERVE-01 CHAL-06): Only tokens for the service's own URL are taken, and "
-        "there are none.",
+        "audience-is-the-service (SERVE-01 CHAL-06): The service accepts only tokens whose audience is its "
+        "own URL, and no token has it.",
         **checked(AUDIENCE, own_url),
     ),
     defect(
-        "issuer-from-configuration (SERVE-01 CHAL-05): The core's address is taken for the issuer, and not "
-        "what discovery says.",
+        "issuer-from-configuration (SERVE-01 CHAL-05): The service expects the core's address as the issuer, "
+        "not the issuer of the discovery document.",
         **checked(ISSUER, at_the_cores_address),
     ),
     defect(
-        "keys-of-the-resource (SERVE-02 SERVE-01): The keys of the Resource take the place of the core's.",
+        "keys-of-the-resource (SERVE-02 SERVE-01): The service verifies tokens with the Resource's keys, not "
+        "the core's.",
         key_set_uris=of_the_resource,
     ),
     defect(
-        "key-set-by-habit (SERVE-02 SERVE-01): The key set is looked for at its usual address, and not "
-        "where discovery says.",
+        "key-set-by-habit (SERVE-02 SERVE-01): The service fetches the key set from its usual address, not "
+        "from jwks_uri of the discovery document.",
         key_set_uris=hard_coded,
     ),
     defect(
-        "keys-for-ever (SERVE-02): The keys of the first day are the keys of every day.",
+        "keys-for-ever (SERVE-02): The service fetches the keys once and never again.",
         keys_for_s=10**9,
         keys_again_after_s=10**9,
     ),
     defect(
-        "keys-for-an-hour (SERVE-02): A key that is new is found an hour later.",
+        "keys-for-an-hour (SERVE-02): The service fetches the keys again only after an hour.",
         keys_again_after_s=3600,
         keys_for_s=3600,
     ),
     defect(
-        "unknown-key-remembered (SERVE-02): A key that was looked for once in vain is unknown for ever.",
+        "unknown-key-remembered (SERVE-02): The service never accepts a key that it has looked for once "
+        "without success.",
         signed_claims=unknown_for_good(),
     ),
     defect(
-        "first-key-alone (SERVE-02 BACK-06): Of several keys the first is tried, whatever a token's kid "
-        "says.",
+        "first-key-alone (SERVE-02 BACK-06): The service uses only the first of several keys, whatever the "
+        "token's kid is.",
         signed_claims=partial(signed_claims, chosen=first_key),
     ),
     defect(
-        "key-of-another-kind-spoils-the-set (SERVE-02): A key set that has a key of another kind in it is "
-        "thrown away as a whole.",
+        "key-of-another-kind-spoils-the-set (SERVE-02): The service ignores the whole key set if one of its "
+        "keys is not an EC key.",
         signed_claims=all_of_one_kind,
     ),
     defect(
-        "another-algorithm-breaks-it (SERVE-02 CHAL-04 ROBUST-01): A token of another algorithm than the "
-        "one that was expected ends in 500.",
+        "another-algorithm-breaks-it (SERVE-02 CHAL-04 ROBUST-01): A token with another algorithm than ES256 "
+        "ends in 500.",
         signed_claims=one_kind_taken_for_granted,
     ),
 )

@@ -1,4 +1,4 @@
-"""Services whose callers share a request, and with it the fate of the caller who made it."""
+"""Services whose concurrent callers share a request, which fails if its first caller disconnects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Key = tuple[str, ...]
 
 
 class _SharedFate:
-    """`sf.Do("proxy-token", func() { return fetch(r.Context()) })`"""
+    """`sf.Do("proxy-token", func() { return fetch(r.Context()) })`."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
@@ -40,9 +40,9 @@ class _SharedFate:
 
 
 class SharedRedemptions(httpx.AsyncBaseTransport):
-    """Redemptions of one token at the same time are one request.
+    """Concurrent redemptions of one token share one request.
 
-    It is finished without the caller who began it if it is `detached`, and fails with them otherwise.
+    If its first caller disconnects, the request continues if it is `detached`, and fails otherwise.
     """
 
     def __init__(self, inner: httpx.AsyncBaseTransport, *, detached: bool) -> None:
@@ -81,14 +81,14 @@ def sharing(*, detached: bool) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTran
 
 DEFECTS = (
     defect(
-        "proxy-token-request-of-the-first-caller (ROBUST-03): Callers wait for one request for a Proxy "
-        "token, and all fail when the one who made it leaves.",
+        "proxy-token-request-of-the-first-caller (ROBUST-03): Concurrent callers share one request for a "
+        "Proxy token, and all fail if the first one disconnects.",
         around=stops_with_its_caller,
         one_at_a_time=_SharedFate,
     ),
     defect(
-        "redemption-of-the-first-caller (ROBUST-03): Calls with one token wait for one redemption, which is "
-        "tried once, and all fail when the caller who made it leaves.",
+        "redemption-of-the-first-caller (ROBUST-03): Concurrent calls with one token share one redemption "
+        "without a retry, and all fail if the first caller disconnects.",
         around=stops_with_its_caller,
         transport=sharing(detached=False),
         patience=Patience(tries=1),

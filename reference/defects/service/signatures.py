@@ -1,4 +1,4 @@
-"""Services that believe tokens which the core never signed."""
+"""Services that accept tokens that the core did not sign."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateproof.reference.service.wire import Asked, Outcome, Reply
 
 
 def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """The claims, whoever signed them."""
+    """The claims, without signature verification."""
     try:
         claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
     except (jwt.PyJWTError, ValueError, RecursionError):
@@ -28,8 +28,8 @@ def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
     return claims
 
 
-def believing(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
-    """A key that the token's own header brings along is as good as one of the core's."""
+def trusting(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
+    """A key from the token's own header is accepted like a key of the core."""
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
         header = validation.header_of(token)
@@ -46,7 +46,7 @@ def believing(known: Callable[[Mapping[str, Any]], Jwk | None]) -> Any:
 
 
 def where_the_key_is_unknown(brought: Any, *, named: bool) -> Any:
-    """What a token brings along is asked where its own name for a key, or no name at all, says nothing."""
+    """`brought` is used only if the token's kid is unknown (`named`), or missing (not `named`)."""
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
         kid = validation.header_of(token).get("kid")
@@ -59,7 +59,7 @@ def where_the_key_is_unknown(brought: Any, *, named: bool) -> Any:
 
 
 def from_the_chain(header: Mapping[str, Any]) -> Jwk | None:
-    """The first certificate of x5c, whoever issued it."""
+    """The key of the first certificate in x5c, whoever issued it."""
     chain = header.get("x5c")
     if not chain:
         return None
@@ -69,7 +69,7 @@ def from_the_chain(header: Mapping[str, Any]) -> Jwk | None:
 
 
 def from_the_address(member: str) -> Callable[[Mapping[str, Any]], Jwk | None]:
-    """Keys are fetched from where the header says."""
+    """A key is fetched from the URL in this member of the header."""
 
     def fetched(header: Mapping[str, Any]) -> Jwk | None:
         url = header.get(member)
@@ -83,7 +83,7 @@ def from_the_address(member: str) -> Callable[[Mapping[str, Any]], Jwk | None]:
 
 
 def with_public_keys_as_secrets(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """The algorithm is the token's choice, and an HMAC is checked with whatever key there is, as PEM."""
+    """For HS256, the HMAC is verified with the public key in PEM as the secret."""
     if validation.header_of(token).get("alg") != "HS256":
         return signed_claims(token, keys)
     signed, _, signature = token.rpartition(".")
@@ -96,13 +96,13 @@ def with_public_keys_as_secrets(token: str, keys: Sequence[Jwk]) -> dict[str, An
     return None
 
 
-def unsigned_too(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+def accepting_alg_none(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     none = str(validation.header_of(token).get("alg")).lower() == "none"
     return unread(token, keys) if none else signed_claims(token, keys)
 
 
 def unless_the_key_is_unknown(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-    """A key that cannot be found cannot say no."""
+    """The signature is not verified if the kid is unknown."""
     kid = validation.header_of(token).get("kid")
     known = kid is None or any(jwk.get("kid") == kid for jwk in keys)
     return signed_claims(token, keys) if known else unread(token, keys)
@@ -124,12 +124,12 @@ def remembered_by_id() -> Any:
     return claims_of
 
 
-def believed_when_it_comes_again() -> dict[str, Any]:
-    """A cache of claims is filled before anybody has looked at the signature."""
+def unverified_when_repeated() -> dict[str, Any]:
+    """A cache of tokens is filled before the signature is verified."""
     kept: set[str] = set()
 
     def logged(asked: Asked, reply: Reply, outcome: Outcome) -> str:
-        # All that comes after the answer: within one call, claims may be looked at a second time.
+        # The cache is filled after the answer, because one call may verify its token twice.
         kept.update(value.partition(" ")[2] for value in asked.headers_named("authorization"))
         return answers.logged(asked, reply, outcome)
 
@@ -140,71 +140,77 @@ def believed_when_it_comes_again() -> dict[str, Any]:
 
 
 DEFECTS = (
-    defect("signature-unread (CHAL-04 ROBUST-01): Nobody verifies the signature.", signed_claims=unread),
     defect(
-        "alg-none-accepted (CHAL-04): A token without a signature is believed.", signed_claims=unsigned_too
+        "signature-unread (CHAL-04 ROBUST-01): The service does not verify the signature.",
+        signed_claims=unread,
     ),
     defect(
-        "algorithm-of-the-tokens-choice (CHAL-04): A token may say that it is signed with an HMAC, which is "
-        "checked with the public key.",
+        "alg-none-accepted (CHAL-04): The service accepts a token with the alg none, without a signature.",
+        signed_claims=accepting_alg_none,
+    ),
+    defect(
+        "algorithm-of-the-tokens-choice (CHAL-04): The service accepts a token with HS256 and verifies its "
+        "HMAC with the public key.",
         signed_claims=with_public_keys_as_secrets,
     ),
     defect(
-        "key-in-the-header-believed (CHAL-04): The key that a token brings in its header is believed.",
-        signed_claims=believing(lambda header: header.get("jwk")),
+        "key-in-the-header-believed (CHAL-04): The service verifies a token with the key (jwk) in the "
+        "token's own header.",
+        signed_claims=trusting(lambda header: header.get("jwk")),
     ),
     defect(
-        "key-in-the-header-believed-under-an-unknown-kid (CHAL-04): The key that a token brings in its "
-        "header is believed where its kid is in no key set.",
-        signed_claims=where_the_key_is_unknown(believing(lambda header: header.get("jwk")), named=True),
+        "key-in-the-header-believed-under-an-unknown-kid (CHAL-04): The service verifies a token with the "
+        "key (jwk) in the token's own header if the kid is in no key set.",
+        signed_claims=where_the_key_is_unknown(trusting(lambda header: header.get("jwk")), named=True),
     ),
     defect(
-        "certificate-believed-where-no-kid-is (CHAL-04): The certificate that a token without a kid brings "
-        "in its header is believed.",
-        signed_claims=where_the_key_is_unknown(believing(from_the_chain), named=False),
+        "certificate-believed-where-no-kid-is (CHAL-04): The service verifies a token without a kid with the "
+        "certificate (x5c) in the token's own header.",
+        signed_claims=where_the_key_is_unknown(trusting(from_the_chain), named=False),
     ),
     defect(
-        "jku-followed-where-no-kid-is (CHAL-04): For a token without a kid, keys are fetched from where its "
-        "jku says.",
-        signed_claims=where_the_key_is_unknown(believing(from_the_address("jku")), named=False),
+        "jku-followed-where-no-kid-is (CHAL-04): For a token without a kid, the service fetches the key from "
+        "the URL in jku.",
+        signed_claims=where_the_key_is_unknown(trusting(from_the_address("jku")), named=False),
     ),
     defect(
-        "certificate-in-the-header-believed (CHAL-04): The certificate that a token brings in its header is "
-        "believed.",
-        signed_claims=believing(from_the_chain),
+        "certificate-in-the-header-believed (CHAL-04): The service verifies a token with the certificate "
+        "(x5c) in the token's own header.",
+        signed_claims=trusting(from_the_chain),
     ),
     defect(
-        "jku-followed (CHAL-04): Keys are fetched from where a token's jku says.",
-        signed_claims=believing(from_the_address("jku")),
+        "jku-followed (CHAL-04): The service fetches the key from the URL in the token's jku.",
+        signed_claims=trusting(from_the_address("jku")),
     ),
     defect(
-        "kid-followed (CHAL-04): Keys are fetched from the address in a token's kid.",
-        signed_claims=believing(from_the_address("kid")),
+        "kid-followed (CHAL-04): The service fetches the key from the URL in the token's kid.",
+        signed_claims=trusting(from_the_address("kid")),
     ),
     defect(
-        "unknown-key-means-yes (CHAL-04): A token under a key identifier that nobody knows is not verified.",
+        "unknown-key-means-yes (CHAL-04): The service does not verify a token with an unknown kid.",
         signed_claims=unless_the_key_is_unknown,
     ),
     defect(
-        "verified-once-by-id (CHAL-04 CHAL-08): A token with the jti of one that was verified is not "
-        "verified again.",
+        "verified-once-by-id (CHAL-04 CHAL-08): The service does not verify a token that has the jti of a "
+        "verified one.",
         signed_claims=remembered_by_id(),
     ),
     defect(
-        "believed-when-it-comes-again (CHAL-04): A token's claims are kept before its signature is "
-        "verified, and believed when it comes again.",
-        **believed_when_it_comes_again(),
+        "believed-when-it-comes-again (CHAL-04): The service caches a token before it verifies the "
+        "signature, and does not verify it the next time.",
+        **unverified_when_repeated(),
     ),
     defect(
-        "resource-keys-too (CHAL-04): The keys of the Resource verify tokens like those of the core.",
+        "resource-keys-too (CHAL-04): The service verifies tokens with the Resource's keys as well as the "
+        "core's.",
         key_set_uris=lambda settings, document: (
             document["jwks_uri"],
             f"{settings.authorization_server}/jwks",
         ),
     ),
     defect(
-        "left-to-redemption (CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08 ROBUST-01): The service looks at "
-        "nothing: redemption will refuse what is wrong.",
+        "left-to-redemption (CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08 ROBUST-01): The service checks neither "
+        "signature nor claims, and relies on redemption to refuse bad tokens.",
         signed_claims=unread,
         claim_checks=(),
     ),

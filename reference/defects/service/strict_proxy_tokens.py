@@ -1,4 +1,4 @@
-"""Services that take Proxy token answers in the one form that their authors have seen."""
+"""Services that accept a Proxy token response in one exact form only."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ def kept_if(fits: Callable[[Mapping[str, Any]], bool]) -> Kept:
 
 DEFECTS = (
     defect(
-        "proxy-token-of-three-members (SERVE-01): A Proxy token response with a member that is not known is "
-        "taken for none.",
+        "proxy-token-of-three-members (SERVE-01): The service refuses a Proxy token response with an unknown "
+        "member.",
         proxy_token_kept=kept_if(lambda document: document.keys() <= _KNOWN),
     ),
     defect(
-        "proxy-token-with-a-scope-refused (SERVE-01): A Proxy token response with a scope is taken for none.",
+        "proxy-token-with-a-scope-refused (SERVE-01): The service refuses a Proxy token response with a "
+        "scope.",
         proxy_token_kept=kept_if(lambda document: "scope" not in document),
     ),
     defect(
-        "proxy-token-type-in-one-case (SERVE-01): A Proxy token whose type is not spelled Bearer is taken "
-        "for none.",
+        "proxy-token-type-in-one-case (SERVE-01): The service refuses a Proxy token response whose "
+        "token_type is not spelled Bearer.",
         proxy_token_kept=kept_if(lambda document: document.get("token_type") == "Bearer"),
     ),
     defect(
-        "proxy-token-of-flat-members (SERVE-01): A Proxy token response with an object in it is taken for "
-        "none.",
+        "proxy-token-of-flat-members (SERVE-01): The service refuses a Proxy token response with an object "
+        "as a member.",
         proxy_token_kept=kept_if(
             lambda document: not any(isinstance(value, dict) for value in document.values())
         ),

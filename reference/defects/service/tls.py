@@ -1,4 +1,4 @@
-"""Services whose TLS is careless."""
+"""Services with weak or missing TLS."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DOCUMENTS = AnotherPort()
 
 DEFECTS = (
     defect(
-        "old-tls-spoken (TLS-01): TLS 1.0 and 1.1 are spoken.",
+        "old-tls-spoken (TLS-01): The service accepts TLS 1.0 and 1.1.",
         oldest_tls=ssl.TLSVersion.TLSv1,
     ),
     defect(
-        "plain-http-on-the-tls-port (TLS-01): The port for TLS serves plain HTTP as well.",
+        "plain-http-on-the-tls-port (TLS-01): The TLS port also serves plain HTTP.",
         listen=listen_to_both,
     ),
     defect(
@@ -30,8 +30,8 @@ DEFECTS = (
         listen=listening_as(under_another_name, which=1),
     ),
     defect(
-        "plain-http-where-the-operation-is (TLS-01 META-05): The metadata are on a port of their own, and "
-        "the operation's port serves plain HTTP beside TLS.",
+        "plain-http-where-the-operation-is (TLS-01 META-05): The metadata have their own port, and the port "
+        "of the operation also serves plain HTTP.",
         listen=_DOCUMENTS.beside(listen_to_both),
         challenges=pointing(lambda facts: _DOCUMENTS.on_it(facts.metadata_url)),
     ),

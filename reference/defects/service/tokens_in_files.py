@@ -1,4 +1,4 @@
-"""Services that keep their Proxy token in a file, to have it again after a restart."""
+"""Services that store their Proxy token in a file, to reuse it after a restart."""
 
 from __future__ import annotations
 
@@ -37,15 +37,17 @@ def temporary(name: str) -> Callable[[], Path]:
 
 DEFECTS = (
     defect(
-        "proxy-token-in-a-file (BACK-13): The Proxy token is kept in a file of JSON beside the program.",
+        "proxy-token-in-a-file (BACK-13): The service stores the Proxy token in a JSON file in a folder of "
+        "the working directory.",
         **kept_in(lambda: Path("cache") / "token.json", lambda token: json.dumps({"access_token": token})),
     ),
     defect(
-        "proxy-token-in-a-temporary-file (BACK-13): The Proxy token is kept in a temporary file, in base64.",
+        "proxy-token-in-a-temporary-file (BACK-13): The service stores the Proxy token in base64 in a "
+        "temporary file.",
         **kept_in(temporary("orders-service.cache"), lambda token: base64.b64encode(token.encode()).decode()),
     ),
     defect(
-        "replaced-proxy-token-in-a-file (BACK-13): A Proxy token that replaces another is written to a "
+        "replaced-proxy-token-in-a-file (BACK-13): The service stores every Proxy token after the first in a "
         "hidden file.",
         **kept_in(lambda: Path(".state"), first=False),
     ),

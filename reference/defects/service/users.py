@@ -1,4 +1,4 @@
-"""Services that mix up whose merchant token is whose, or use one for too long."""
+"""Services that mix up the merchant tokens of users, or use a merchant token for too long."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def for_an_hour(_document: Mapping[str, Any], now: float) -> float:
 
 
 def until_it_expires(document: Mapping[str, Any], now: float) -> float:
-    """A merchant token without `expires_at` is for one call."""
+    """A merchant token without `expires_at` is not cached."""
     said = document.get("expires_at")
     try:
         return datetime.fromisoformat(said).timestamp() if isinstance(said, str) else now
@@ -31,7 +31,7 @@ def until_it_expires(document: Mapping[str, Any], now: float) -> float:
 
 
 def by_user(facts: CallFacts) -> tuple[str, str]:
-    """The user of one Project: the same subject may mean somebody else in another."""
+    """Project and subject: the same subject may be another user in another Project."""
     ext = facts.claims.get("ext")
     return str(ext.get("project_id") if isinstance(ext, dict) else None), str(facts.claims.get("sub"))
 
@@ -42,14 +42,14 @@ def by_agent(facts: CallFacts) -> str:
     return str(agent.get("client_id") if isinstance(agent, dict) else None)
 
 
-def by_the_clock_on_the_wall(document: Mapping[str, Any], now: float) -> float:
-    """The time is read, and not where it is that time."""
+def without_the_offset(document: Mapping[str, Any], now: float) -> float:
+    """The UTC offset of `expires_at` is ignored."""
     said = document.get("expires_at")
     return datetime.fromisoformat(said[:19]).replace(tzinfo=UTC).timestamp() if isinstance(said, str) else now
 
 
-def in_microseconds_at_most(document: Mapping[str, Any], now: float) -> float:
-    """`strptime`, with the one format that its author has seen."""
+def failing_on_nanoseconds(document: Mapping[str, Any], now: float) -> float:
+    """`strptime`, with a format for at most six digits after the point."""
     said = document.get("expires_at")
     if isinstance(said, str) and "." in said:
         datetime.strptime(said, "%Y-%m-%dT%H:%M:%S.%f%z")
@@ -57,12 +57,12 @@ def in_microseconds_at_most(document: Mapping[str, Any], now: float) -> float:
 
 
 def kept_by(key: Kept) -> dict[str, Any]:
-    """Merchant tokens are kept for a while, and found again by this."""
+    """Merchant tokens are cached for an hour under this key."""
     return {"kept_under": key, "kept_until": for_an_hour}
 
 
 def kept_for_trouble(status: int) -> dict[str, Any]:
-    """A merchant token that was once redeemed stands in for one that redemption refuses with this."""
+    """For this status, the merchant token of an earlier redemption of the same token is used."""
     kept: dict[str, str] = {}
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -78,7 +78,7 @@ def kept_for_trouble(status: int) -> dict[str, Any]:
 
 
 def current_user() -> dict[str, Any]:
-    """Whose call it is stands in one place for all calls that run at the same time."""
+    """One variable holds the user for all concurrent calls."""
     current: dict[str, str] = {}
     tokens: dict[str, str] = {}
 
@@ -97,7 +97,7 @@ def current_user() -> dict[str, Any]:
 
 
 def current_token() -> dict[str, Any]:
-    """The token to redeem is put in one place before the Proxy token is got, and taken from there after."""
+    """One variable holds the token to redeem while the Proxy token is requested."""
     current: dict[str, str] = {}
 
     def noted(facts: CallFacts) -> Hashable:
@@ -110,8 +110,8 @@ def current_token() -> dict[str, Any]:
     return {"kept_under": noted, "redemption_request": asked}
 
 
-def first_of_those_at_once() -> Callable[[CallFacts, Answer], str | None]:
-    """Whoever comes while a token is being stored is handed that one."""
+def first_of_concurrent_ones() -> Callable[[CallFacts, Answer], str | None]:
+    """A redemption shortly after another one gets the merchant token of the other."""
     stored: list[tuple[str, float]] = []
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -128,73 +128,72 @@ def first_of_those_at_once() -> Callable[[CallFacts, Answer], str | None]:
 
 DEFECTS = (
     defect(
-        "merchant-token-kept-for-all (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): One merchant token "
-        "is kept for everybody.",
+        "merchant-token-kept-for-all (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): The service caches "
+        "one merchant token for all users.",
         **kept_by(lambda _: None),
     ),
     defect(
-        "merchant-token-kept-by-agent (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): Merchant tokens "
-        "are kept by agent, and an agent has many users.",
+        "merchant-token-kept-by-agent (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): The service caches "
+        "merchant tokens by agent, but an agent has many users.",
         **kept_by(by_agent),
     ),
     defect(
-        "merchant-token-kept-by-project (BACK-10 SERVE-01 BACK-07 BACK-11 META-04): Merchant tokens are "
-        "kept by Project.",
+        "merchant-token-kept-by-project (BACK-10 SERVE-01 BACK-07 BACK-11 META-04): The service caches "
+        "merchant tokens by Project, not by user.",
         **kept_by(lambda facts: by_user(facts)[0]),
     ),
     defect(
-        "merchant-token-kept-by-subject (BACK-08): Merchant tokens are kept by user until they expire, "
-        "whatever the Project.",
+        "merchant-token-kept-by-subject (BACK-08): The service caches merchant tokens by user until they "
+        "expire, without the Project.",
         kept_under=lambda facts: str(facts.claims.get("sub")),
         kept_until=until_it_expires,
     ),
     defect(
-        "current-user-in-one-place (BACK-10 ROBUST-03): Whose call it is stands in a global variable while "
-        "redemption is asked.",
+        "current-user-in-one-place (BACK-10 ROBUST-03): The service holds the current user in a global "
+        "variable during redemption.",
         **current_user(),
     ),
     defect(
-        "current-token-while-a-proxy-token-is-got (BACK-10): Whose token is to be redeemed stands in a "
-        "global variable while the Proxy token is got.",
+        "current-token-while-a-proxy-token-is-got (BACK-10): The service holds the token to redeem in a "
+        "global variable while it requests the Proxy token.",
         **current_token(),
     ),
     defect(
-        "merchant-token-kept-by-jti (BACK-10): Merchant tokens are kept by the jti of the gateway access "
-        "token, and by none where there is none.",
+        "merchant-token-kept-by-jti (BACK-10): The service caches merchant tokens by the jti of the gateway "
+        "access token; tokens without a jti share one entry.",
         kept_under=lambda facts: str(facts.claims.get("jti")),
         kept_until=until_it_expires,
     ),
     defect(
-        "first-token-of-those-at-once (BACK-10 ROBUST-03): Merchant tokens are kept, and of two that are "
-        "redeemed at one moment both callers get the first.",
+        "first-token-of-those-at-once (BACK-10 ROBUST-03): The service caches merchant tokens; if two are "
+        "redeemed at the same moment, both callers get the first.",
         kept_under=by_user,
         kept_until=until_it_expires,
-        merchant_token_in=first_of_those_at_once(),
+        merchant_token_in=first_of_concurrent_ones(),
     ),
     defect(
-        "merchant-token-kept-past-its-expiry (BACK-11): A merchant token is kept for an hour, whatever its "
-        "expires_at says.",
+        "merchant-token-kept-past-its-expiry (BACK-11): The service caches a merchant token for an hour, "
+        "whatever its expires_at is.",
         **kept_by(redemption.kept_under),
     ),
     defect(
-        "merchant-token-kept-for-a-refusal (BACK-11): Where redemption says that the user has to authorize "
-        "again, the merchant token of before is used.",
+        "merchant-token-kept-for-a-refusal (BACK-11): If redemption answers 410, the service uses the "
+        "previous merchant token.",
         **kept_for_trouble(410),
     ),
     defect(
-        "merchant-token-kept-for-trouble (BACK-11): Where redemption fails, which is tried once, the "
-        "merchant token of before is used.",
+        "merchant-token-kept-for-trouble (BACK-11): If redemption answers 500, the service does not retry, "
+        "but uses the previous merchant token.",
         worth_another_try=lambda answer: answer is None,
         **kept_for_trouble(500),
     ),
     defect(
-        "expires-at-without-its-offset (BACK-11): The offset of an expires_at is cut off, as if it were "
-        "always UTC.",
-        kept_until=by_the_clock_on_the_wall,
+        "expires-at-without-its-offset (BACK-11): The service ignores the UTC offset of expires_at.",
+        kept_until=without_the_offset,
     ),
     defect(
         "expires-at-in-nanoseconds-breaks-it (SERVE-01): An expires_at with more than six digits after the "
         "point ends in 500.",
-        kept_until=in_microseconds_at_most,
+        kept_until=failing_on_nanoseconds,
     ),
 )

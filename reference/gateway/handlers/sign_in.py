@@ -103,7 +103,7 @@ def _taken(
     ):
         return None, None
     decided_on = gateway.policies.decided_on(gateway.store, sign_in) if signed_in else sign_in
-    # Whoever takes it second gets nothing.
+    # A second request with the same ticket gets nothing.
     taken = gateway.store.sign_ins.take(key)
     return resource, taken if decided_on is sign_in or taken is None else decided_on
 

@@ -169,7 +169,7 @@ def agent_named(agents: Mapping[str, Agent], client_id: str) -> Agent | None:
 
 
 def is_told_to_the_agent(_refusal: Refusal) -> bool:
-    """Errors of a request with a valid redirect URI go to the agent, not on a page."""
+    """Errors of a request with a valid redirect URI are sent to the agent, not shown on a page."""
     return True
 
 

@@ -48,7 +48,7 @@ def answering(resource: Resource, issuer: str, _others: Iterable[Resource]) -> M
 
 
 def nobody(_facts: UnfinishedFacts) -> Person | None:
-    """Who is signed in where the merchant has signed in no user: nobody."""
+    """Nobody is signed in if the merchant has not signed in a user."""
     return None
 
 
@@ -58,7 +58,7 @@ def same_browser(sign_in: SignIn, browser: str | None) -> bool:
 
 
 def session_keys(before: str, new: str, signed_in: bool) -> tuple[str, ...]:  # noqa: ARG001 - wrong ones ask
-    """Under which browser keys the user is signed in: the new one alone, so that no planted cookie is.
+    """Signs the user in under the new browser key only, not under one that an attacker may have set.
 
     `signed_in` says whether somebody was signed in under the key `before`.
     """
@@ -71,17 +71,17 @@ def remembered(person: Person | None, now: float) -> Person | None:
 
 
 def known_user(_store: Store, _facts: AuthorizationFacts, person: Person | None) -> Person | None:
-    """The user whom the browser remembers; what the request says of users does not count."""
+    """The user whom the browser remembers; hints in the request are ignored."""
     return person
 
 
 def signed_in_as(_before: Person | None, person: Person) -> Person:
-    """Whom the merchant has just signed in, whoever was signed in in this browser before."""
+    """The user whom the merchant has just signed in, whoever was signed in before."""
     return person
 
 
 def decided_on(_store: Store, sign_in: SignIn) -> SignIn | None:
-    """A decision is about the sign-in of its ticket, whatever else the browser has opened."""
+    """The sign-in of the ticket, even if the browser has opened another page since."""
     return sign_in
 
 

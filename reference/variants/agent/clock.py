@@ -1,4 +1,4 @@
-"""Legal ways for an agent to go by its own clock where a token is concerned."""
+"""Legal ways for an agent to decide by its own clock whether a token has expired."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.reference.variants.variant import variant
 
 
 def _unless(is_of_no_use: Callable[[Tokens], bool]) -> Callable[[Tokens | None], dict[str, str]]:
-    """A token that is of no use is left at home; the service answers with its challenge."""
+    """Does not send a useless token, so that the service answers with its challenge."""
     return lambda tokens: operation.bearer(None if tokens and is_of_no_use(tokens) else tokens)
 
 
@@ -28,25 +28,28 @@ def _hardly_good(tokens: Tokens) -> bool:
 
 VARIANTS = (
     variant(
-        "authorizes-ahead-of-time: a kept token that has expired is replaced before anybody refuses it",
+        "authorizes-ahead-of-time: the agent authorizes again when its stored token has expired by its "
+        "clock, before the service refuses it",
         bearer=_unless(is_over),
         worth_keeping=with_its_end,
     ),
     variant(
-        "refreshes-ahead-of-time: the same, with the refresh token first",
+        "refreshes-ahead-of-time: the agent refreshes its stored token when it has expired by its clock, "
+        "before the service refuses it",
         bearer=_unless(is_over),
         worth_keeping=all_and_its_end,
         renewed=refreshed,
     ),
     variant(
-        "refreshes-by-its-clock-alone: a kept token that has expired is refreshed; a refused one "
-        "sends the user to authorize again",
+        "refreshes-by-its-clock-alone: the agent refreshes its stored token only when it has expired by its "
+        "clock; when it is refused, the user has to authorize again",
         bearer=_unless(is_over),
         worth_keeping=all_and_its_end,
         renewed=refreshed_by_the_clock,
     ),
     variant(
-        "takes-no-short-lived-token: a token that is good for less than a minute is of no use to it",
+        "takes-no-short-lived-token: the agent does not send a stored token whose lifetime is less than a "
+        "minute",
         bearer=_unless(_hardly_good),
         worth_keeping=with_its_end,
     ),

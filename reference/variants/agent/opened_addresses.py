@@ -1,4 +1,4 @@
-"""Other legal ways for an agent to open an address in the browser."""
+"""Other legal ways for an agent to open the authorization URL in the browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 
 
 def _encoded(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """As URL libraries do: what has no place in an address is written %xx."""
+    """Percent-encodes characters that are not allowed in a URL, as URL libraries do."""
     return open_browser(command, quote(url, safe="-._~:/?#[]@!&()*+,=%"), say)
 
 
@@ -30,22 +30,26 @@ def _by_a_shell(command: str | None, url: str, say: Callable[[str], None]) -> Ca
 
 
 def _in_the_clear_here(url: str) -> bool:
-    """A gateway that is being developed on this machine may have no certificate."""
+    """Allows plain HTTP on this machine, where a gateway under development may have no certificate."""
     return may_open(url) or (url.startswith("http://") and urlsplit(url).hostname in _HERE)
 
 
 VARIANTS = (
-    variant("encodes-the-address: what has no place in an address is encoded", open_browser=_encoded),
     variant(
-        "quotes-the-address: a shell starts the browser, with the address quoted as a whole",
+        "encodes-the-address: the agent percent-encodes characters that are not allowed in a URL",
+        open_browser=_encoded,
+    ),
+    variant(
+        "quotes-the-address: the agent starts the browser by a shell command in which the whole URL is "
+        "quoted",
         open_browser=_by_a_shell,
     ),
     variant(
-        "refuses-odd-addresses: an address that is not one by RFC 3986 is not opened",
+        "refuses-odd-addresses: the agent does not open a URL with characters that RFC 3986 does not allow",
         may_open=lambda url: may_open(url) and _OF_A_URL.fullmatch(url) is not None,
     ),
     variant(
-        "opens-plain-http-on-this-machine: an address in plain HTTP is opened where it leads to this machine",
+        "opens-plain-http-on-this-machine: the agent opens a URL in plain HTTP if its host is this machine",
         may_open=_in_the_clear_here,
     ),
 )

@@ -1,4 +1,4 @@
-"""Agents that print a code or a verifier: the rules leave open whether they may."""
+"""Agents that print a code or a verifier; the rules do not say whether they may."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def refused_exchange(facts: Facts) -> str | None:
 
 
 def failed_exchange(facts: Facts) -> str | None:
-    """A server that is down has never seen the verifier, and it is as good as before."""
+    """Prints the verifier after a 5xx, because the server may not have seen it."""
     failed = facts["answer"].status >= 500
     return f"will prove it later with {facts['facts'].attempt.verifier}" if failed else None
 
 
 def what_came_to_nothing() -> dict[str, Any]:
-    """Whoever wonders at the end why nothing came is told what it was waited for with."""
+    """Prints the verifier at the end of a run if no code came for it."""
     waiting: list[str] = []
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ def what_came_to_nothing() -> dict[str, Any]:
 
 
 def session_of_its_own() -> dict[str, Any]:
-    """The browser is told apart by a cookie; what belongs to its session stays with the agent."""
+    """Sets a session cookie; the data of the session stays in the agent."""
     sessions: dict[str, Any] = {}
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
@@ -61,27 +61,29 @@ def session_of_its_own() -> dict[str, Any]:
 
 VARIANTS = (
     variant(
-        "callback-with-a-session: The callback sets a cookie that means something to the agent alone.",
+        "callback-with-a-session: the callback page sets a random session cookie that only the agent can "
+        "interpret",
         **session_of_its_own(),
     ),
     variant(
-        "redirect-printed: The redirect is printed as a web server prints what it is asked.",
+        "redirect-printed: the agent prints the redirect as a line of an access log",
         **at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),
     ),
     variant(
-        "verifier-printed-in-base64: Debug output has the verifier in base64.",
+        "verifier-printed-in-base64: the agent prints the verifier in base64 as debug output",
         **at("authorization", lambda facts: f"debug: {in_base64(facts['attempt'].verifier)}"),
     ),
     variant(
-        "refused-exchange-printed: An exchange that was refused is printed.",
+        "refused-exchange-printed: the agent prints the code and the verifier of an exchange that failed",
         **at("exchange", refused_exchange),
     ),
     variant(
-        "verifier-printed-when-the-gateway-fails: The verifier is printed where the token endpoint fails.",
+        "verifier-printed-when-the-gateway-fails: the agent prints the verifier after an exchange that "
+        "failed with 5xx",
         **at("exchange", failed_exchange),
     ),
     variant(
-        "verifier-printed-where-no-code-comes: The verifier is printed where no code comes for it.",
+        "verifier-printed-where-no-code-comes: the agent prints the verifier if no code comes for it",
         **what_came_to_nothing(),
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal ways for an agent to run, to keep what it has, and to talk to its user."""
+"""Other legal ways for an agent to run, to store tokens, and to inform its user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.reference.variants.variant import variant
 
 _SLOW_S = 0.8
 _POLL_S = 0.02
-# Longer than a user waits who would have to type.
+# Longer than the harness waits before it opens a printed address as the user.
 _LOOKED_AT_S = 1.7
 _SECRET = {"state", "code_challenge"}
 
@@ -29,7 +29,7 @@ def _printed_and_opened(command: str | None, url: str, say: Callable[[str], None
 
 
 def _opened_first(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """The browser command is waited for, as by `subprocess.run`; a moment later the agent listens."""
+    """Waits for the browser command, as `subprocess.run` does, and listens a moment later."""
     done = open_browser(command, url, say)
     while command is not None and not done():
         time.sleep(_POLL_S)
@@ -44,7 +44,7 @@ def _masked(url: str, mask: str) -> str:
 
 
 def _printed_and_logged(_command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """The user is shown the address, and the log has it without its secrets or its end, before and after."""
+    """Prints the address, and logs it before and after that, truncated or without its secrets."""
     say(f"DEBUG authorizing at {_masked(url, '***')}")
     say(f"DEBUG {url.rpartition('&')[0]}…")
     done = open_browser(None, url, say)
@@ -53,7 +53,7 @@ def _printed_and_logged(_command: str | None, url: str, say: Callable[[str], Non
 
 
 def _logged_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """The log has the address twice, without its parameters and without its secrets; the browser has it."""
+    """Opens the address, and logs it without its parameters and without its secrets."""
     say(f'{{"authorization_endpoint": "{url.partition("?")[0]}"}}')
     done = open_browser(command, url, say)
     say(f"opened {_masked(url, '[hidden]')}")
@@ -67,7 +67,7 @@ def _without_end_of_line(_command: str | None, url: str, _say: Callable[[str], N
 
 
 def _talks(step: str, facts: Mapping[str, Any]) -> str | None:
-    """What anybody may read: where it is, and what it opened."""
+    """Prints where the agent is, and which address it opened."""
     shown = {"authorization": facts.get("url", ""), "operation": "asking the service"}
     return f'{{"step": "{step}", "at": {time.time():.3f}, "about": "{shown.get(step, "")}"}}'
 
@@ -78,7 +78,7 @@ def _slow(run: Callable[[], int]) -> int:
 
 
 def _in_a_child(run: Callable[[], int]) -> int:
-    """The work is done by a process that the first one waits for."""
+    """Does the work in a child process, and waits for it."""
     child = os.fork()
     if child == 0:
         code = run()
@@ -88,31 +88,51 @@ def _in_a_child(run: Callable[[], int]) -> int:
 
 
 VARIANTS = (
-    variant("keeps-no-tokens: every run gets a token of its own", keeps_tokens=False),
-    variant("keeps-all-tokens: the state folder holds all tokens", worth_keeping=dict),
-    variant("waits-for-its-own-redirect: a redirect that is not its own is passed over", waits_for_ours=True),
-    variant("one-fresh-token: it gives up when the first fresh token is refused", fresh_tokens=1),
-    variant("three-fresh-tokens: it gives up when three fresh tokens are refused", fresh_tokens=3),
-    variant("starts-over-once: it gives up when a second code is refused", exchanges_refused=2),
-    variant("asks-twice-for-a-code: without a code it asks once more", authorizations_without_code=2),
-    variant("address-printed: it opens no browser and prints the address", open_browser=_printed),
     variant(
-        "address-printed-and-logged: it prints the address, and logs it without its secrets and without its "
-        "end",
+        "keeps-no-tokens: the agent stores no tokens, so that every run gets a new one", keeps_tokens=False
+    ),
+    variant("keeps-all-tokens: the agent stores all tokens, not only the access token", worth_keeping=dict),
+    variant(
+        "waits-for-its-own-redirect: the agent ignores a redirect with a wrong state and waits for the next "
+        "one",
+        waits_for_ours=True,
+    ),
+    variant("one-fresh-token: the agent gives up when the first fresh token is refused", fresh_tokens=1),
+    variant("three-fresh-tokens: the agent gives up when three fresh tokens are refused", fresh_tokens=3),
+    variant("starts-over-once: the agent gives up when a second code is refused", exchanges_refused=2),
+    variant(
+        "asks-twice-for-a-code: the agent authorizes a second time if no code came",
+        authorizations_without_code=2,
+    ),
+    variant(
+        "address-printed: the agent prints the authorization URL and opens no browser", open_browser=_printed
+    ),
+    variant(
+        "address-printed-and-logged: the agent prints the authorization URL, and logs it without its "
+        "secrets and truncated",
         open_browser=_printed_and_logged,
     ),
-    variant("address-printed-in-a-prompt: the address is in a prompt", open_browser=_without_end_of_line),
     variant(
-        "browser-first: it waits for the browser command, and listens for the redirect afterwards",
+        "address-printed-in-a-prompt: the agent prints the authorization URL in a prompt without a line end",
+        open_browser=_without_end_of_line,
+    ),
+    variant(
+        "browser-first: the agent waits for the browser command, and listens for the redirect afterwards",
         open_browser=_opened_first,
         listens_first=False,
     ),
-    variant("address-printed-and-opened: it does both", open_browser=_printed_and_opened),
-    variant("address-logged-and-opened: it logs the address cut down", open_browser=_logged_and_opened),
-    variant("talks-a-lot: it prints what it does", told=_talks),
-    variant("says-nothing: it prints nothing but an empty line", report=lambda _: ""),
-    variant("prints-the-orders: it prints the orders as they came", report=repr),
-    variant("another-exit-code: its failures have an exit code of their own", exit_code_of_failure=75),
-    variant("starts-slowly: it takes its time to start", around=_slow),
-    variant("works-in-a-child: its work is done by a child process", around=_in_a_child),
+    variant(
+        "address-printed-and-opened: the agent prints the authorization URL and opens it in the browser",
+        open_browser=_printed_and_opened,
+    ),
+    variant(
+        "address-logged-and-opened: the agent opens the authorization URL, and logs it without its secrets",
+        open_browser=_logged_and_opened,
+    ),
+    variant("talks-a-lot: the agent prints what it does", told=_talks),
+    variant("says-nothing: the agent prints only an empty line", report=lambda _: ""),
+    variant("prints-the-orders: the agent prints the orders", report=repr),
+    variant("another-exit-code: the agent exits with code 75 after a failure", exit_code_of_failure=75),
+    variant("starts-slowly: the agent waits 0.8 seconds before it starts", around=_slow),
+    variant("works-in-a-child: the agent does its work in a child process", around=_in_a_child),
 )

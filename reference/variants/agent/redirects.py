@@ -1,4 +1,4 @@
-"""Other legal ways for an agent to meet redirects."""
+"""Other legal ways for an agent to handle redirects."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
 
 
 def _within_its_origin(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """What stays at its origin is asked for with all that was sent."""
+    """Follows a redirect within the same origin with everything that was sent."""
     url = redirected(asked, answer)
     same = url is not None and _origin(urlsplit(url)) == _origin(urlsplit(asked.url))
     return replace(asked, url=url) if url and same and asked.method == "GET" else None
 
 
 def _without_the_token(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """As a browser's fetch does: another origin is asked without the Authorization header."""
+    """Follows redirects to another origin without the Authorization header, as a browser's fetch does."""
     url = redirected(asked, answer)
     if url is None or asked.method != "GET":
         return None
@@ -34,12 +34,12 @@ def _without_the_token(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 VARIANTS = (
     variant(
-        "follows-redirects-within-the-service: a redirect to the origin that was asked is followed",
+        "follows-redirects-within-the-service: the agent follows redirects of a GET to the same origin",
         followed=_within_its_origin,
     ),
     variant(
-        "follows-redirects-without-the-token: every redirect of a GET is followed, to another origin without "
-        "the token",
+        "follows-redirects-without-the-token: the agent follows every redirect of a GET, to another origin "
+        "without the token",
         followed=_without_the_token,
     ),
 )

@@ -23,7 +23,7 @@ def _names_no_grant(settings: Settings) -> dict[str, Any]:
 
 
 def _names_null(settings: Settings) -> dict[str, Any]:
-    """As a serializer writes a list that nobody has set."""
+    """Sends null, as a serializer does for a list that is not set."""
     return registration.registration_record(settings) | dict.fromkeys(_NAMED)
 
 
@@ -35,7 +35,7 @@ def _names_other_grants(settings: Settings) -> dict[str, Any]:
 def _refreshed_at_the_issuer(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """The issuer of the ID token says where the refresh token belongs."""
+    """Refreshes at a gateway with the issuer of the ID token."""
     if "refresh_token" not in kept or read_part(kept.get("id_token", ".."), 1).get("iss") != endpoints.issuer:
         return None
     return tokens_in(ask(refresh_request(endpoints, client, kept)))
@@ -43,24 +43,26 @@ def _refreshed_at_the_issuer(
 
 VARIANTS = (
     variant(
-        "one-client-for-an-issuer: clients are kept by the issuer that the discovery document names",
+        "one-client-for-an-issuer: the agent stores one client for each issuer that a discovery document "
+        "names",
         client_of=lambda endpoints: endpoints.issuer,
     ),
     variant(
-        "refresh-token-for-an-issuer: the refresh token goes to a gateway with the issuer of its ID token",
+        "refresh-token-for-an-issuer: the agent sends the refresh token to any gateway with the issuer of "
+        "its ID token",
         renewed=_refreshed_at_the_issuer,
         worth_keeping=dict,
     ),
     variant(
-        "names-no-grant: the registration leaves grants and response types to the gateway",
+        "names-no-grant: the registration has no grant_types and no response_types",
         registration_record=_names_no_grant,
     ),
     variant(
-        "names-null-for-grants: grants and response types are null in the registration",
+        "names-null-for-grants: the registration has null as grant_types and response_types",
         registration_record=_names_null,
     ),
     variant(
-        "names-other-grants: the registration names an extension grant and refresh_token beside the code's",
+        "names-other-grants: the registration also names refresh_token and an extension grant",
         registration_record=_names_other_grants,
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal ways for an agent to ask for what it needs."""
+"""Other legal forms of an agent's requests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _posted(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
 
 
 def _metadata_first(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
-    """The usual address of the metadata is tried before the service is asked anything."""
+    """Requests the well-known metadata address before it calls the service."""
     ask(Outgoing(method="GET", url=f"{settings.service_url}/.well-known/oauth-protected-resource"))
     return operation.operate(settings, ask, given)
 
@@ -53,7 +53,7 @@ def registers_more(settings: Settings) -> dict[str, Any]:
 
 
 def _asks_for_more() -> dict[str, Any]:
-    """As a client of OpenID Connect does, which takes no ID token but the one that answers its request."""
+    """Sends a nonce and more, and checks the ID token against it, as OpenID Connect clients do."""
     asked: list[str] = []
 
     def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
@@ -79,7 +79,7 @@ def _other_order(settings: Settings, client: Client, attempt: Attempt) -> dict[s
 
 
 def _spelled_out(endpoints: Endpoints, parameters: Mapping[str, str]) -> str:
-    """Every letter of a name may be written %xx as well (RFC 3986 section 2.3)."""
+    """Percent-encodes a letter of a parameter name, which is equivalent (RFC 3986 section 2.3)."""
     url = authorization.authorization_url(endpoints, parameters)
     return url.replace("?scope=", "?%73cope=").replace("&scope=", "&%73cope=")
 
@@ -100,13 +100,13 @@ def _of_unreserved(_octets: Octets) -> Attempt:
 
 
 def _in_decimal(octets: Octets) -> Attempt:
-    """As numbers, without leading zeros."""
+    """Decimal numbers without leading zeros."""
     verifier, state = (str(int.from_bytes(octets(length), "big")) for length in (32, 16))
     return Attempt(verifier=verifier, state=state)
 
 
 def _in_base36(octets: Octets) -> Attempt:
-    """As JavaScript writes numbers."""
+    """Numbers in base 36, as JavaScript writes them."""
 
     def written(number: int) -> str:
         return (written(number // 36) if number > 35 else "") + _BASE36[number % 36]
@@ -121,19 +121,19 @@ def _state_with_a_place(octets: Octets) -> Attempt:
 
 
 def _in_gzip(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
-    """Answers may come in gzip, and are read as they come."""
+    """Accepts answers in gzip, and decompresses them."""
     answer = operation.operate(settings, ask, {"Accept-Encoding": "gzip;q=0.5, identity", **given})
     packed = "gzip" in answer.headers_named("content-encoding")
     return replace(answer, body=gzip.decompress(answer.body)) if packed else answer
 
 
 def _no_gzip(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
-    """It says that it cannot read gzip, by a name that everybody knows."""
+    """Refuses gzip by an Accept-Encoding with q=0.0."""
     return operation.operate(settings, ask, {"Accept-Encoding": "deflate, gzip;q=0.0", **given})
 
 
 def _looks_first(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
-    """The page that the user is sent to is asked for once before: a gateway that is down is no page."""
+    """Requests the authorization URL itself first, and fails if the gateway is down."""
     trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
     try:
         urlopen(url, context=trust, timeout=10).close()  # noqa: S310
@@ -143,7 +143,7 @@ def _looks_first(command: str | None, url: str, say: Callable[[str], None]) -> C
 
 
 def _is_there(url: str) -> bool:
-    """A document is asked for by HEAD before it is fetched."""
+    """Sends a HEAD for a document before it is fetched."""
     if "/.well-known/" not in url:
         return True
     trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
@@ -157,109 +157,123 @@ def _is_there(url: str) -> bool:
 def _first_refresh_token(
     ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
 ) -> dict[str, Any] | None:
-    """The refresh token of the first authorization is kept; where it is refused, the user is asked."""
+    """Keeps the refresh token of the first authorization; if it is refused, the user has to authorize."""
     tokens = refreshed(ask, endpoints, client, kept)
     return tokens and tokens | {"refresh_token": kept["refresh_token"]}
 
 
 def _keeping_the_rest(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
-    """What a refresh does not bring stays as it was."""
+    """Keeps stored members that the refresh does not return."""
     tokens = refreshed(ask, endpoints, client, kept)
     return tokens and {**kept, **tokens}
 
 
 def _again_if_it_fails(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A server that failed may not have seen the code."""
+    """Repeats a request after a 5xx, because the server may not have seen the code."""
     return asked if answer.status >= 500 else None
 
 
 VARIANTS = (
     variant("over-mcp: the operation is an MCP tool call", operate=mcp.call_tool),
     variant(
-        "one-fresh-token-over-mcp: the operation is an MCP tool call, and it gives up when the first fresh "
-        "token is refused",
+        "one-fresh-token-over-mcp: the operation is an MCP tool call, and the agent gives up when the first "
+        "fresh token is refused",
         operate=mcp.call_tool,
         fresh_tokens=1,
     ),
     variant(
-        "a-token-for-every-session: the same, with a token of its own in every run",
+        "a-token-for-every-session: the operation is an MCP tool call, and the agent stores no tokens and "
+        "gives up when the first fresh token is refused",
         operate=mcp.call_tool,
         fresh_tokens=1,
         keeps_tokens=False,
     ),
     variant(
-        "pointer-in-quotes-alone: the pointer is read as HTTP's grammar has it, in quotes",
+        "pointer-in-quotes-alone: the agent reads resource_metadata only in quotes, as the grammar of HTTP "
+        "requires",
         metadata_url=first_in_the_challenge(r'.*resource_metadata="([^"]+)"'),
     ),
     variant("by-post: the operation is a POST", operate=_posted),
-    variant("metadata-first: the usual address of the metadata is tried first", operate=_metadata_first),
     variant(
-        "bearer-in-lower-case: the scheme of the token is written in other letters",
+        "metadata-first: the agent requests the well-known metadata address before it calls the service",
+        operate=_metadata_first,
+    ),
+    variant(
+        "bearer-in-lower-case: the agent writes the name and the scheme of the Authorization header in "
+        "lower case",
         bearer=lambda tokens: {"authorization": f"bearer {tokens['access_token']}"} if tokens else {},
     ),
-    variant("registers-more: the registration says more", registration_record=registers_more),
+    variant("registers-more: the registration has additional members", registration_record=registers_more),
     variant(
-        "asks-for-more: the authorization request has more parameters, and the ID token has to answer it",
+        "asks-for-more: the authorization request has additional parameters, and the agent checks the nonce "
+        "of the ID token",
         **_asks_for_more(),
     ),
     variant(
         "in-another-order: parameters and scopes are in another order",
         authorization_parameters=_other_order,
     ),
-    variant("spells-names-out: a name in the query has a %xx in it", authorization_url=_spelled_out),
-    variant("exchanges-more: the exchange has more fields", token_request=_exchanges_more),
-    variant("in-decimal: verifier and state are written as numbers", fresh_attempt=_in_decimal),
     variant(
-        "in-base36: verifier and state are written in digits and small letters", fresh_attempt=_in_base36
+        "spells-names-out: the agent percent-encodes a letter of a parameter name in the query",
+        authorization_url=_spelled_out,
+    ),
+    variant("exchanges-more: the exchange has additional fields", token_request=_exchanges_more),
+    variant("in-decimal: verifier and state are decimal numbers", fresh_attempt=_in_decimal),
+    variant(
+        "in-base36: verifier and state consist of digits and lower-case letters", fresh_attempt=_in_base36
     ),
     variant("in-hexadecimal: verifier and state are written in hexadecimal", fresh_attempt=_in_hexadecimal),
     variant(
-        "of-unreserved-characters: verifier and state use all that is allowed", fresh_attempt=_of_unreserved
+        "of-unreserved-characters: verifier and state use all allowed characters",
+        fresh_attempt=_of_unreserved,
     ),
-    variant("state-with-a-place: the state has a constant part as well", fresh_attempt=_state_with_a_place),
+    variant("state-with-a-place: the state begins with a constant part", fresh_attempt=_state_with_a_place),
     variant(
-        "refreshes: a refused token is renewed with the refresh token first",
+        "refreshes: the agent refreshes a refused token before it asks the user",
         renewed=refreshed,
         worth_keeping=dict,
     ),
     variant(
-        "keeps-its-first-refresh-token: the same, with the refresh token of the last authorization for as "
-        "long as it is good",
+        "keeps-its-first-refresh-token: the agent refreshes a refused token, and ignores the new refresh "
+        "token of a refresh",
         renewed=_first_refresh_token,
         worth_keeping=dict,
     ),
     variant(
-        "keeps-what-a-refresh-leaves-out: the same, with what did not come anew",
+        "keeps-what-a-refresh-leaves-out: the agent refreshes a refused token, and keeps the members that "
+        "the refresh does not return",
         renewed=_keeping_the_rest,
         worth_keeping=dict,
     ),
-    variant("reads-gzip: answers may come in gzip", operate=_in_gzip),
-    variant("reads-no-gzip: it says that answers may not come in gzip", operate=_no_gzip),
+    variant("reads-gzip: the agent accepts answers in gzip", operate=_in_gzip),
+    variant("reads-no-gzip: the agent says that it does not accept gzip", operate=_no_gzip),
     variant(
-        "looks-at-the-page-first: it asks for the authorization page itself before it sends the user there",
+        "looks-at-the-page-first: the agent requests the authorization URL itself before it opens the "
+        "browser",
         open_browser=_looks_first,
     ),
     variant(
-        "reads-metadata-in-the-clear: metadata may be at an address in plain HTTP, where it brings nothing",
+        "reads-metadata-in-the-clear: the agent accepts metadata in plain HTTP, and sends no credential "
+        "there",
         may_ask=lambda url: may_ask(url) or "/.well-known/oauth-protected-resource" in url,
     ),
     variant(
-        "asks-by-head-first: documents are asked for by HEAD, and fetched where that is answered with "
-        "success",
+        "asks-by-head-first: the agent sends a HEAD for each document, and fetches it only if that is "
+        "successful",
         may_ask=lambda url: may_ask(url) and _is_there(url),
     ),
     variant(
-        "exchanges-again-on-failure: an exchange that fails is tried once more",
+        "exchanges-again-on-failure: the agent repeats an exchange that failed with 5xx",
         sent_again=_again_if_it_fails,
     ),
     variant(
-        "takes-the-last-gateway: of several gateways it takes the last",
+        "takes-the-last-gateway: the agent uses the last authorization server in the metadata",
         authorization_server=lambda metadata: discovery.authorization_server(
             {"authorization_servers": metadata.get("authorization_servers", [])[-1:]}
         ),
     ),
     variant(
-        "issuer-not-compared: the redirect's `iss` is passed over",
+        "issuer-not-compared: the agent ignores the `iss` of the redirect",
         code_in=lambda query, endpoints: authorization.code_in({**query, "iss": ()}, endpoints),
     ),
 )

@@ -1,4 +1,4 @@
-"""Legal ways for an agent to go on when something is refused."""
+"""Legal ways for an agent to continue after a refusal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NEEDED = (
 
 
 def _says_less(asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A gateway that refuses a registration may have met a member that it does not know."""
+    """Repeats a refused registration without optional members, which the gateway may not know."""
     record = json.loads(asked.body) if asked.body.startswith(b"{") else {}
     if answer.status != 400 or "redirect_uris" not in record or "client_uri" not in record:
         return None
@@ -31,7 +31,7 @@ def _says_less(asked: Outgoing, answer: Answer) -> Outgoing | None:
 
 
 def _forgets_a_rejected_client(answer: Answer) -> bool:
-    """A client that the gateway does not know is none: the next run registers."""
+    """Deletes a client that the gateway rejects, so that the next run registers."""
     if answer.document().get("error") == "invalid_client":
         (Path(os.environ["GATEPROOF_STATE_DIR"]) / "clients.json").unlink(missing_ok=True)
     return exchange.starts_over(answer)
@@ -39,21 +39,20 @@ def _forgets_a_rejected_client(answer: Answer) -> bool:
 
 VARIANTS = (
     variant(
-        "refused-token-tried-nineteen-times: a token that is refused is tried eighteen times more",
+        "refused-token-tried-nineteen-times: the agent sends a refused token 19 times",
         operate=tried_again(18),
     ),
     variant(
-        "steps-up-twice: a service that says it wants more scopes is brought two fresh tokens",
+        "steps-up-twice: the agent gets up to two fresh tokens while the service answers insufficient_scope",
         **steps_up(2),
     ),
     variant(
-        "registers-less-when-refused: a registration that is refused is made once more, with nothing in it "
-        "that is not needed",
+        "registers-less-when-refused: the agent repeats a refused registration without optional members",
         followed=_says_less,
         registration_record=registers_more,
     ),
     variant(
-        "forgets-a-rejected-client: the client goes when the gateway rejects it",
+        "forgets-a-rejected-client: the agent deletes its stored client when the gateway rejects it",
         starts_over=_forgets_a_rejected_client,
     ),
 )

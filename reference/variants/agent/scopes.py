@@ -1,4 +1,4 @@
-"""Legal ways for an agent to go by the scopes that it asked for."""
+"""Legal ways for an agent to choose scopes and to check the granted ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from gateproof.reference.variants.variant import variant
 
 
 def _as_granted(tokens: Mapping[str, Any], asked: str) -> None:
-    """An answer that is silent grants what was asked for (RFC 6749 section 5.1)."""
+    """Refuses scopes beyond the requested ones; an absent `scope` means those (RFC 6749 section 5.1)."""
     if not set(tokens.get("scope", asked).split()) <= set(asked.split()):
         raise Failed("the gateway grants scopes that nobody asked for")
 
 
 def _no_more_than(scopes: Callable[[Settings], Sequence[str]]) -> dict[str, Any]:
-    """Whoever asked for these takes no tokens that can do more, as strict libraries have it."""
+    """Requests these scopes, and refuses tokens with more, as strict libraries do."""
     asked: list[str] = []
 
     def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _no_more_than(scopes: Callable[[Settings], Sequence[str]]) -> dict[str, Any]
 
 
 def _as_listed(may_go_on: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any]:
-    """The scopes that the metadata list, and `openid` in any case."""
+    """Requests the scopes that the metadata list, and `openid` in any case."""
     listed: list[str] = []
 
     def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
@@ -78,20 +78,22 @@ def _lists_its_own(documents: Mapping[str, Any]) -> bool:
 
 VARIANTS = (
     variant(
-        "asks-for-listed-scopes-and-openid: the metadata say which scopes of the Resource it asks for",
+        "asks-for-listed-scopes-and-openid: the agent requests the scopes that the metadata list, and openid",
         **_as_listed(lambda _: True),
     ),
     variant(
-        "stops-where-its-own-is-not-listed: documents that do not list openid, or its method first, are of "
-        "no use to it",
+        "stops-where-its-own-is-not-listed: the agent stops if the metadata do not list openid, or the "
+        "gateway does not list client_secret_post first",
         **_as_listed(_lists_its_own),
     ),
     variant(
-        "refuses-scopes-unasked: an answer that grants a scope which it did not ask for is none",
+        "refuses-scopes-unasked: the agent refuses a token response that grants a scope which it did not "
+        "request",
         **_no_more_than(lambda settings: settings.scopes),
     ),
     variant(
-        "asks-for-one-scope: of the Resource's scopes it asks for the first, and takes no others",
+        "asks-for-one-scope: the agent requests only the first scope of the Resource, and refuses a token "
+        "response that grants others",
         **_no_more_than(lambda settings: settings.scopes[:1]),
     ),
 )

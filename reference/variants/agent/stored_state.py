@@ -1,4 +1,4 @@
-"""Other legal ways for an agent to keep what it was told, to be reached, and to say what it found."""
+"""Other legal ways for an agent to store its state, receive the redirect, compare the state and report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _state(name: str) -> Path:
 
 
 def _callback_at(host: str, listens_at: str) -> Callable[[Callable[[], int]], int]:
-    """A host, a port and a path that the agent chose in its first run, and keeps."""
+    """Listens at a port and a path that the agent chose in its first run and stored."""
 
     def around(run: Callable[[], int]) -> int:
         kept = _state("callback")
@@ -49,14 +49,14 @@ def _callback_at(host: str, listens_at: str) -> Callable[[Callable[[], int]], in
 
 
 def _over_http_1_0(run: Callable[[], int]) -> int:
-    """Every request is one of HTTP/1.0, as small clients send them."""
+    """Sends every request in HTTP/1.0, as small clients do."""
     for name, value in (("_http_vsn", 10), ("_http_vsn_str", "HTTP/1.0")):
         setattr(http.client.HTTPConnection, name, value)
     return run()
 
 
 def _keeping_documents(run: Callable[[], int]) -> int:
-    """What the documents said the first time is believed for as long as the install lasts."""
+    """Reads the documents once, and uses their endpoints for the life of the install."""
     fetch, kept = Agent._discovered, _state("endpoints.json")  # noqa: SLF001 - no policy decides this
 
     def discovered(agent: Agent, challenged: Answer) -> Endpoints:
@@ -71,7 +71,7 @@ def _keeping_documents(run: Callable[[], int]) -> int:
 
 
 def _keeping_at_the_end(run: Callable[[], int]) -> int:
-    """A run works on a copy of its state folder; who does not get to the end leaves the folder as it was."""
+    """Works on a copy of the state folder; a run that does not reach its end changes nothing."""
     folder = Path(os.environ["GATEPROOF_STATE_DIR"])
     copy = folder.with_name(f"{folder.name}-copy")
     shutil.rmtree(copy, ignore_errors=True)
@@ -84,7 +84,7 @@ def _keeping_at_the_end(run: Callable[[], int]) -> int:
 
 
 def _patient() -> Callable[[Outgoing, Answer], Outgoing | None]:
-    """A server that fails is asked three times in all, whatever was asked."""
+    """Sends a request up to three times to a server that fails."""
     failed: dict[str, int] = {}
 
     def further(asked: Outgoing, answer: Answer) -> Outgoing | None:
@@ -95,19 +95,19 @@ def _patient() -> Callable[[Outgoing, Answer], Outgoing | None]:
 
 
 def _at_once(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
-    """Two calls at one moment, as two tools of one agent make them; the worse answer counts."""
+    """Sends two calls at the same time, as two tools of an agent do; the worse answer counts."""
     with ThreadPoolExecutor(2) as pool:
         answers = list(pool.map(lambda _: operation.operate(settings, ask, given), range(2)))
     return max(answers, key=lambda answer: answer.status)
 
 
 def _one_of_two(place: int) -> Callable[[Query, Attempt], bool]:
-    """Libraries that read a query as a table keep the first or the last of two values."""
+    """Reads one of two states, as libraries do that parse a query into a table."""
     return lambda query, attempt: list(query.get("state", ()))[place:][:1] == [attempt.state]
 
 
 def _octets(state: str) -> bytes | None:
-    """What base64url is decoded to, where it is that."""
+    """The decoded state; None if it is not base64url."""
     try:
         return base64.b64decode(state + "=" * (-len(state) % 4), altchars=b"-_", validate=True)
     except ValueError:
@@ -115,26 +115,26 @@ def _octets(state: str) -> bytes | None:
 
 
 def _same_octets(query: Query, attempt: Attempt) -> bool:
-    """What the state is written for counts, and not how it is written."""
+    """Compares the decoded states."""
     said = [_octets(state) for state in query.get("state", ())]
     return len(said) == 1 and said[0] is not None and said[0] == _octets(attempt.state)
 
 
 def _hinted(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
-    """Who has signed in before is told to the gateway, as OpenID Connect has it."""
+    """Sends the stored ID token as id_token_hint (OpenID Connect)."""
     whole, kept = authorization.authorization_parameters(settings, client, attempt), _state("tokens.json")
     tokens = json.loads(kept.read_text()).get(settings.service_url, {}) if kept.exists() else {}
     return whole | ({"id_token_hint": tokens["id_token"]} if "id_token" in tokens else {})
 
 
 def _of_this_install(octets: Octets) -> Attempt:
-    """The state begins with what the install has kept for it; what follows is random enough by itself."""
+    """Begins the state with a constant of the install, before a state that is random enough by itself."""
     drawn = authorization.fresh_attempt(octets)
     return replace(drawn, state=f"{kept('install', 16)}.{drawn.state}")
 
 
 def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
-    """Who signed in, all that the ID token says, and marks by which tokens can be told apart."""
+    """Prints all claims of the ID token, and a part and a hash of the access token."""
     tokens = facts.get("tokens", {})
     if step != "exchange" or "id_token" not in tokens:
         return None
@@ -147,50 +147,64 @@ def _introduces_its_user(step: str, facts: Mapping[str, Any]) -> str | None:
 
 VARIANTS = (
     variant(
-        "callback-of-its-own: it listens at a port and a path of its own",
+        "callback-of-its-own: the agent listens at a port and a path that it chose itself",
         around=_callback_at("localhost", "127.0.0.1"),
     ),
     variant(
-        "callback-at-another-loopback-address: it listens at an address of the loopback network that is not "
-        "its first",
+        "callback-at-another-loopback-address: the agent listens at 127.0.0.2 instead of 127.0.0.1",
         around=_callback_at("127.0.0.2", "127.0.0.2"),
     ),
     variant(
-        "hangs-up-on-the-redirect: its callback takes the redirect, and shows no page",
+        "hangs-up-on-the-redirect: the agent accepts the redirect, and closes the connection without an "
+        "answer",
         page=lambda: None,
     ),
-    variant("over-http-1.0: it speaks HTTP/1.0", around=_over_http_1_0),
-    variant("keeps-what-documents-say: it reads the documents once", around=_keeping_documents),
-    variant("tries-failures-again: it asks a server that fails three times", followed=_patient()),
-    variant("calls-twice-at-once: it calls the service twice at one moment", operate=_at_once),
-    variant("first-state-counts: of two states in a redirect the first counts", is_ours=_one_of_two(0)),
-    variant("last-state-counts: of two states in a redirect the last counts", is_ours=_one_of_two(-1)),
+    variant("over-http-1.0: the agent sends HTTP/1.0", around=_over_http_1_0),
     variant(
-        "any-state-counts: of two states in a redirect it is enough that one is its own",
+        "keeps-what-documents-say: the agent reads the documents once for an install",
+        around=_keeping_documents,
+    ),
+    variant(
+        "tries-failures-again: the agent sends a request up to three times to a server that fails",
+        followed=_patient(),
+    ),
+    variant("calls-twice-at-once: the agent calls the service twice at the same time", operate=_at_once),
+    variant(
+        "first-state-counts: the agent compares the first of two states in a redirect", is_ours=_one_of_two(0)
+    ),
+    variant(
+        "last-state-counts: the agent compares the last of two states in a redirect", is_ours=_one_of_two(-1)
+    ),
+    variant(
+        "any-state-counts: the agent accepts two states in a redirect if one of them is its own",
         is_ours=lambda query, attempt: attempt.state in query.get("state", ()),
     ),
     variant(
-        "state-by-its-octets: the state is decoded, and then compared",
+        "state-by-its-octets: the agent decodes the state before it compares it",
         is_ours=_same_octets,
-        # A state that is no base64url has no octets to compare.
+        # Excludes combinations with other states: only a state in base64url can be decoded.
         fresh_attempt=authorization.fresh_attempt,
     ),
     variant(
-        "hints-who-signed-in: a later authorization has the ID token as its hint",
+        "hints-who-signed-in: a later authorization request has the stored ID token as id_token_hint",
         authorization_parameters=_hinted,
         worth_keeping=dict,
-        # An address with a token in it is for a browser, and not for the output.
+        # Excludes combinations that print the authorization URL, because it contains a token.
         open_browser=open_browser,
         told=lambda _step, _facts: None,
     ),
     variant(
-        "state-with-its-install: the state begins with what the install has kept for it",
+        "state-with-its-install: the state begins with a constant of the install",
         fresh_attempt=_of_this_install,
     ),
     variant(
-        "keeps-all-at-the-end: what is to be kept is written at the end of a run, and by no run that a "
-        "signal ends",
+        "keeps-all-at-the-end: the agent writes its state folder only at the end of a run, and not if a "
+        "signal ends the run",
         around=_keeping_at_the_end,
     ),
-    variant("introduces-its-user: it prints claims and fingerprints", told=_introduces_its_user),
+    variant(
+        "introduces-its-user: the agent prints the claims of the ID token, and a part and a hash of the "
+        "access token",
+        told=_introduces_its_user,
+    ),
 )

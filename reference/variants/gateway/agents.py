@@ -1,4 +1,4 @@
-"""Other legal views of agents: to which Projects one belongs."""
+"""Other legal rules on the Projects of an agent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.reference.variants.variant import variant
 
 
 def _one_project_each() -> dict[str, Any]:
-    """An agent belongs to the Project in which it asks first for an authorization."""
+    """Assigns an agent to the Project of its first authorization."""
     homes: dict[str, str] = {}
 
     def belongs(facts: AuthorizationFacts) -> Refusal | None:

@@ -1,4 +1,4 @@
-"""Other legal answers to an exchange of a code."""
+"""Other legal answers to the exchange of a code."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _agent_403(facts: AgentFacts) -> Refusal | None:
 
 
 def _shaped_verifier(facts: TokenRequestFacts) -> Refusal | None:
-    """A verifier that RFC 7636 does not allow is a malformed request."""
+    """Refuses a verifier that RFC 7636 does not allow as a malformed request."""
     refusal = code_exchange.exchange_fields_are_given(facts)
     if refusal is not None or VERIFIER.fullmatch(facts.value("code_verifier")):
         return refusal
@@ -77,7 +77,7 @@ async def _failed_try_spends_nothing(
 async def _used_code_is_gone(
     codes: Expiring[Code], key: str, checks: tuple[CodeCheck, ...], facts: CodeFacts
 ) -> Code | CodeRefused:
-    """A used code is forgotten with all that it gave: a second use is one of an unknown code."""
+    """Deletes a used code, so that its second use is that of an unknown code."""
     outcome = await code_exchange.spend_code(codes, key, checks, facts)
     codes.take(key)
     return replace(outcome, revokes=None) if isinstance(outcome, CodeRefused) else outcome
@@ -93,7 +93,7 @@ def _reusable_refresh(facts: RefreshFacts) -> Refusal | None:
 
 
 def _refresh_within_an_hour(facts: RefreshFacts) -> Refusal | None:
-    """A refresh token ends with the access token that came with it."""
+    """Limits a refresh token to the lifetime of the access token that came with it."""
     token, spare_s = facts.token, code_exchange.REFRESH_TOKEN_LIFETIME_S - HOUR_S
     ends = replace(token, expires_at=token.expires_at - spare_s) if token else None
     return code_exchange.refresh_token_is_good(replace(facts, token=ends))
@@ -111,7 +111,7 @@ def _talkative(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> J
 
 
 def _living(seconds: int) -> Callable[[token_claims.TokenFacts], JsonObject]:
-    """Access tokens that live this long."""
+    """The claims of access tokens with this lifetime."""
 
     def claims(facts: token_claims.TokenFacts) -> JsonObject:
         return {**token_claims.access_token_claims(facts), "exp": int(facts.now) + seconds}
@@ -120,7 +120,7 @@ def _living(seconds: int) -> Callable[[token_claims.TokenFacts], JsonObject]:
 
 
 def _error_under_another_name(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
-    """The error of a token answer is its member `cause`: a word as long as `error`, so no length changes."""
+    """Renames the member `error` of token errors to `cause`, which has the same length."""
 
     async def renamed(scope: Scope, receive: Receive, send: Send) -> None:
         async def passed_on(message: Message) -> None:
@@ -139,13 +139,13 @@ def _keys_of_a_day(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
 
 
 def _no_other_audience(facts: AuthorizationFacts) -> Refusal | None:
-    """Whoever names what a token is to be for (RFC 8707) has to name what it will be for."""
+    """Refuses a request that names another audience than the Resource indicator (RFC 8707)."""
     named = {*facts.values("resource"), *facts.values("audience")}
     return None if named <= {facts.resource.indicator} else INVALID_TARGET
 
 
 def _nothing_to_choose(facts: TokenRequestFacts) -> Refusal | None:
-    """What a token is for and may do was settled when the user approved."""
+    """Refuses fields that choose audience or scopes, because the user has already approved them."""
     chosen = {"resource", "audience"} if facts.value("refresh_token") else {"resource", "audience", "scope"}
     return INVALID_TARGET if chosen & {name for name, _ in facts.form} else None
 
@@ -155,76 +155,80 @@ def _code_by_its_octets(form: Pairs, _query: Pairs) -> Pairs:
 
 
 VARIANTS = (
-    variant("access-tokens-of-a-minute: an access token lives a minute", access_token_claims=_living(60)),
     variant(
-        "access-tokens-of-a-day: an access token lives a day, and so long the key that signed it stays",
+        "access-tokens-of-a-minute: an access token is valid for a minute", access_token_claims=_living(60)
+    ),
+    variant(
+        "access-tokens-of-a-day: an access token is valid for a day, and its key stays in the key set as "
+        "long",
         access_token_claims=_living(DAY_S),
         live_core_keys=_keys_of_a_day,
         core_keys_shown=lambda core, now, _own: _keys_of_a_day(core, now),
     ),
-    variant("codes-for-ten-minutes: a code lives for ten minutes", code_lifetime_s=600),
+    variant("codes-for-ten-minutes: a code is valid for ten minutes", code_lifetime_s=600),
     variant(
-        "token-errors-under-another-name (CODE-11 PROXY-10): the token endpoint names its errors in a "
-        "member of its own",
+        "token-errors-under-another-name (CODE-11 PROXY-10): the token endpoint returns errors in the "
+        "member `cause` instead of `error`",
         around=_error_under_another_name,
     ),
     variant(
-        "wrong-clients-get-400: an agent that is not believed gets status 400",
+        "wrong-clients-get-400: an agent with wrong credentials gets status 400",
         agent_credentials=_credentials_400,
         agent_checks=(_agent_400,),
     ),
     variant(
-        "wrong-clients-get-403: an agent that is not believed gets status 403 and unauthorized_client",
+        "wrong-clients-get-403: an agent with wrong credentials gets status 403 and unauthorized_client",
         agent_checks=(_agent_403,),
     ),
     variant(
-        "misshapen-verifiers-are-invalid-requests: a verifier of a shape that is not allowed gets "
+        "misshapen-verifiers-are-invalid-requests: a verifier that RFC 7636 does not allow gets "
         "invalid_request",
         exchange_fields=_shaped_verifier,
     ),
     variant(
-        "codes-survive-a-failed-try: a try with a wrong verifier leaves the code to the right one",
+        "codes-survive-a-failed-try: a failed exchange does not use up the code",
         spend_code=_failed_try_spends_nothing,
     ),
     variant(
-        "used-codes-are-forgotten (CODE-12): a code that was used is unknown from then on, so its second "
-        "use revokes nothing",
+        "used-codes-are-forgotten (CODE-12): the gateway deletes a used code, so that its second use "
+        "revokes nothing",
         spend_code=_used_code_is_gone,
     ),
     variant(
-        "no-refresh-grant: the refresh grant in OAuth's form is not supported",
+        "no-refresh-grant: the gateway does not support OAuth's refresh grant",
         refresh_checks=(_no_refresh,),
     ),
     variant(
-        "refresh-tokens-for-good: a refresh token may be used again",
+        "refresh-tokens-for-good: a refresh token can be used again",
         refresh_checks=(_reusable_refresh, code_exchange.refresh_asks_for_no_more),
     ),
     variant(
-        "refresh-tokens-of-an-hour: a refresh token ends with the access token that came with it",
+        "refresh-tokens-of-an-hour: a refresh token expires with the access token that came with it",
         refresh_checks=(_refresh_within_an_hour, code_exchange.refresh_asks_for_no_more),
     ),
     variant(
-        "token-headers-in-other-words: token answers carry more directives than they need",
+        "token-headers-in-other-words: token responses have additional cache directives",
         token_headers=MappingProxyType(
             {"Cache-Control": "private, NO-STORE, max-age=0", "Pragma": "no-cache"}
         ),
     ),
     variant(
-        "talkative-token-answers: token answers have members that nobody knows, in another order",
+        "talkative-token-answers: token responses have unknown members, in another order",
         token_answer=_talkative,
     ),
     variant(
-        "other-audiences-refused: a request that names another audience, or an exchange that names scopes, "
-        "is refused",
+        "other-audiences-refused: the gateway refuses a request that names another audience, and an "
+        "exchange that names scopes",
         redirect_checks=(*REDIRECT_CHECKS, _no_other_audience),
         token_request_checks=(*TOKEN_REQUEST_CHECKS, _nothing_to_choose),
     ),
     variant(
-        "codes-read-by-their-octets: a code is the same in every spelling of its octets, used or not",
+        "codes-read-by-their-octets: the gateway decodes a code before it looks it up, so that every "
+        "spelling of its octets is the same code",
         token_fields=_code_by_its_octets,
     ),
     variant(
-        "url-parameters-ignored: what stands in the URL of a token request is not looked at",
+        "url-parameters-ignored: the gateway ignores parameters in the URL of a token request",
         token_request_checks=tuple(
             check for check in TOKEN_REQUEST_CHECKS if check is not code_exchange.nothing_is_in_the_url
         ),

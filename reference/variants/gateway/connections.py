@@ -1,4 +1,4 @@
-"""Other legal ways to put an answer on a connection."""
+"""Other legal ways to send an answer over a connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Around = Callable[[ASGIApp], ASGIApp]
 
 
 class _Rewriting:
-    """A transport that has the last word on every head; the server writes each in one piece."""
+    """A transport that rewrites the head of every answer; the server writes each head in one piece."""
 
     def __init__(self, transport: asyncio.Transport, head: Head) -> None:
         self._transport = transport
@@ -44,7 +44,7 @@ class _Rewriting:
 
 
 class _Speaking(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, with other heads."""
+    """uvicorn's HTTP protocol with rewritten heads."""
 
     def __init__(self, head: Head, *given: Any) -> None:
         super().__init__(*given)
@@ -66,7 +66,7 @@ def _behind(around: Around, listening: Listen = listen) -> Listen:
 
 
 def _changing(change: Callable[[Message], list[Message]]) -> Around:
-    """Every message of an answer becomes others."""
+    """Replaces every message of an answer by others."""
 
     def around(app: ASGIApp) -> ASGIApp:
         async def changed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -88,7 +88,7 @@ def _closing(message: Message) -> list[Message]:
 
 
 def _in_chunks(message: Message) -> list[Message]:
-    """No length, and a body in several pieces: the server can only send chunks then."""
+    """Removes the length and splits the body, so that the server has to send chunks."""
     if message["type"] == "http.response.start":
         headers = [header for header in message["headers"] if header[0].lower() != b"content-length"]
         return [{**message, "headers": headers}]
@@ -102,7 +102,7 @@ def _in_chunks(message: Message) -> list[Message]:
 
 
 def _refusing_chunks(app: ASGIApp) -> ASGIApp:
-    """HTTP/1.0 knows lengths only."""
+    """Refuses chunked requests, which HTTP/1.0 does not have."""
 
     async def refused(scope: Scope, receive: Receive, send: Send) -> None:
         if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
@@ -129,14 +129,15 @@ def _in_capitals(head: bytes) -> bytes:
 
 VARIANTS = (
     variant(
-        "http-1.0: answers are HTTP/1.0, one a connection, and chunked requests are refused",
+        "http-1.0: answers are HTTP/1.0, with one answer for each connection, and chunked requests are "
+        "refused",
         listen=_behind(_refusing_chunks, _with_heads(_old)),
     ),
     variant(
         "connections-closed: every connection is closed after one answer",
         listen=_behind(_changing(_closing)),
     ),
-    variant("bodies-in-chunks: bodies come in chunks", listen=_behind(_changing(_in_chunks))),
-    variant("headers-in-title-case: Header-Names begin in capitals", listen=_with_heads(_in_title_case)),
-    variant("headers-in-capitals: HEADER-NAMES are in capitals", listen=_with_heads(_in_capitals)),
+    variant("bodies-in-chunks: bodies are sent in chunks", listen=_behind(_changing(_in_chunks))),
+    variant("headers-in-title-case: header names have capital initials", listen=_with_heads(_in_title_case)),
+    variant("headers-in-capitals: header names are in capitals", listen=_with_heads(_in_capitals)),
 )

@@ -1,4 +1,4 @@
-"""Other legal algorithms to sign with, and other names for the core."""
+"""Other legal signing algorithms, key publications and issuers."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _two_seconds_late(core: KeyRing, now: float, own: tuple[SigningKey, ...]) ->
 
 
 def _old_key_for_another_while() -> dict[str, Any]:
-    """A new key is published by a rotation, and signs from the next one on."""
+    """Publishes a new key at a rotation, and signs with it from the next rotation on."""
 
     def signing(core: KeyRing, _own: SigningKey) -> SigningKey:
         return core.retired[-1].key if core.retired else core.current
@@ -75,7 +75,7 @@ def _old_key_for_another_while() -> dict[str, Any]:
 
 
 def _bare_metadata_file(facts: DiscoveryFacts, _service: str) -> str:
-    """The least that it can say, in a file as some editors keep it, beside another server."""
+    """Minimal metadata with another server and a byte order mark, which some editors write."""
     return "\ufeff" + json.dumps(
         {"authorization_servers": ["https://login.example", facts.authorization_server]}
     )
@@ -83,40 +83,41 @@ def _bare_metadata_file(facts: DiscoveryFacts, _service: str) -> str:
 
 VARIANTS = (
     variant(
-        "metadata-file-with-little-in-it: the metadata file names two servers and no service",
+        "metadata-file-with-little-in-it: the metadata file has two authorization servers and no resource",
         metadata_file=_bare_metadata_file,
     ),
     variant("tokens-under-rs256: the core signs with RS256", **_core_with("RS256", _rsa)),
     variant("tokens-under-ps256: the core signs with PS256", **_core_with("PS256", _rsa)),
     variant("tokens-under-eddsa: the core signs with EdDSA", **_core_with("EdDSA", _edwards)),
     variant(
-        "assertions-under-rs256: Resources sign what they assert with RS256",
+        "assertions-under-rs256: Resources sign their assertions with RS256",
         new_resource_key=_made("RS256", _rsa),
     ),
     variant(
-        "assertions-under-eddsa: Resources sign what they assert with EdDSA",
+        "assertions-under-eddsa: Resources sign their assertions with EdDSA",
         new_resource_key=_made("EdDSA", _edwards),
     ),
     variant(
-        "issuer-with-a-path: the core's name is a path on another host",
+        "issuer-with-a-path: the core issuer is a URL with a path on another host",
         **_calling_itself("https://login.example/tenants/7/"),
     ),
     variant(
-        "new-key-published-a-little-late: a new core key is in the key set two seconds after it first signs",
+        "new-key-published-a-little-late: a new core key is in the key set only two seconds after it first "
+        "signs",
         core_keys_shown=_two_seconds_late,
     ),
     variant(
-        "core-keys-that-say-little: the core keys name neither use nor algorithm",
+        "core-keys-that-say-little: the core keys have neither `use` nor `alg`",
         core_jwk=lambda key: lacking(key_sets.public_jwk(key), "use", "alg"),
     ),
     variant(
-        "new-key-published-late-by-one-process: every second fetch of the key set has a new core key two "
-        "seconds late",
+        "new-key-published-late-by-one-process: every second response with the key set has a new core key "
+        "two seconds late",
         core_keys_shown=in_turn(_two_seconds_late),
     ),
     variant(
-        "new-key-published-before-it-signs: a new core key signs from the next rotation on",
+        "new-key-published-before-it-signs: a new core key signs only from the next rotation on",
         **_old_key_for_another_while(),
     ),
-    variant("issuer-without-a-host: the core's name is a URN", **_calling_itself("urn:example:core")),
+    variant("issuer-without-a-host: the core issuer is a URN", **_calling_itself("urn:example:core")),
 )

@@ -1,4 +1,4 @@
-"""Other legal uses of what the merchant says of a user's authentication."""
+"""Other legal uses of the merchant's claims about a user's authentication."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.reference.variants.variant import variant
 
 
 def _said_as_expected(facts: IdTokenFacts) -> Person | None:
-    """A context class has to be of level 2, and methods have to be a list of texts."""
+    """Requires a context class of level 2, and methods as a list of strings."""
     acr, amr = facts.claims.get("acr", ":al2"), facts.claims.get("amr", ["pwd"])
     texts = isinstance(amr, list) and bool(amr) and all(isinstance(method, str) for method in amr)
     as_expected = isinstance(acr, str) and acr.endswith(":al2") and texts
@@ -18,8 +18,8 @@ def _said_as_expected(facts: IdTokenFacts) -> Person | None:
 
 VARIANTS = (
     variant(
-        "merchants-authentication-is-checked: a user whom the merchant did not sign in at level 2, or of "
-        "whom it names the methods in another form than a list, is not let in",
+        "merchants-authentication-is-checked: the gateway refuses a user whose ID token from the merchant "
+        "has an `acr` other than al2, or an `amr` that is not a list of strings",
         person_named=_said_as_expected,
     ),
 )

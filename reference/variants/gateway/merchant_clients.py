@@ -1,4 +1,4 @@
-"""Other legal ways to say to a merchant who asks."""
+"""Other legal ways to authenticate at the merchant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gateproof.reference.variants.variant import variant
 
 
 class _Public(Vault):
-    """A public client of the merchant: an assertion about a user says enough, and nothing else is said."""
+    """Sends only the client ID and the assertion about the user, as a public client of the merchant."""
 
     def _client_authentication(self, resource: Resource) -> dict[str, str]:
         return {"client_id": resource.merchant.client_id}
@@ -16,7 +16,7 @@ class _Public(Vault):
 
 VARIANTS = (
     variant(
-        "public-client-of-the-merchant: no request to the merchant carries a client assertion",
+        "public-client-of-the-merchant: requests to the merchant have no client assertion",
         vault_at_work=_Public,
     ),
 )

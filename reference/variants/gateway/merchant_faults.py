@@ -1,4 +1,4 @@
-"""Other legal ways to live with a merchant in trouble."""
+"""Other legal ways to handle failures of the merchant."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PAUSES_S = (0.05, 0.15)
 REST_S = 1.0
 WORKERS = 4
 MOST_AT_ONCE = 10
-# Longer than a gateway is waited for that goes on asking.
+# Longer than the harness waits for a gateway that keeps calling the merchant.
 OPEN_S = 12.0
 SPARED_S = 3.0
 RETRY_AFTER = (b"retry-after", b"1")
 
 
 class _Patient:
-    """Asks a merchant in trouble again, twice, with growing pauses."""
+    """Repeats a failed request to the merchant twice, with growing pauses."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -53,7 +53,7 @@ class _ThreeTries(Vault):
 
 
 class _Resting(Vault):
-    """After trouble a merchant is left in peace for a moment."""
+    """Does not refresh a token again for a moment after a failure."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -69,7 +69,7 @@ class _Resting(Vault):
 
 
 class _Breaker:
-    """A merchant that answered a refresh with 5xx is not asked about the same token again for a while."""
+    """Does not send a refresh token again for a while after the merchant answered with 5xx."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -91,7 +91,7 @@ class _Breaking(Vault):
 
 
 class _Host:
-    """A merchant that answered with 5xx is asked for nothing for a while, whoever it is about."""
+    """Does not call a merchant for a while after a 5xx, for any user."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -112,7 +112,7 @@ class _SparesTheHost(Vault):
 
 
 class _AskingHost:
-    """A merchant that asks for a pause is asked for nothing until it is over, whoever it is about."""
+    """Does not call a merchant until its Retry-After is over, for any user."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -139,7 +139,7 @@ class _SparesAsAsked(Vault):
 
 
 class _CallersVault(Vault):
-    """A refresh belongs to the callers for whom it is made, and ends with the first who leaves."""
+    """Cancels a refresh when the first of its callers disconnects."""
 
     async def _refresh_together(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
         try:
@@ -151,7 +151,7 @@ class _CallersVault(Vault):
 
 
 def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
-    """A 503 says when to come again."""
+    """Adds Retry-After to a 503."""
 
     async def asking(scope: Scope, receive: Receive, send: Send) -> None:
         async def passed_on(message: Message) -> None:
@@ -165,7 +165,7 @@ def _asking_to_wait(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
 
 
 def _four_workers(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
-    """Whole requests wait for one of four workers, behind a server that reads them in."""
+    """Serves four requests at a time, after each was read completely."""
     workers = asyncio.Semaphore(WORKERS)
 
     async def in_turn(scope: Scope, receive: Receive, send: Send) -> None:
@@ -188,7 +188,7 @@ def _unavailable(status: int) -> Callable[[], Refusal]:
 
 
 def _refused_by_nonsense(answer: MerchantAnswer) -> Verdict:
-    """Whatever is neither trouble nor a token is a no."""
+    """Regards an answer that is neither a failure nor a token as a rejection."""
     verdict, status = vault.refresh_verdict(answer), answer.status
     plain_trouble = status is None or status == 429 or status >= 500
     return "rejected" if verdict == "transient" and not plain_trouble else verdict
@@ -197,7 +197,7 @@ def _refused_by_nonsense(answer: MerchantAnswer) -> Verdict:
 def _read_as_a_number(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A lifetime in digits is taken for what it means."""
+    """Accepts a lifetime in a string of digits."""
     document = answer.document or {}
     lifetime = document.get("expires_in")
     if isinstance(lifetime, str) and lifetime.isdigit():
@@ -206,7 +206,7 @@ def _read_as_a_number(
 
 
 def _busy_beyond_ten(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
-    """Whoever comes while ten are served is told that there is no room, and not when to come again."""
+    """Answers 503 without Retry-After while ten requests are served."""
     served = 0
 
     async def limited(scope: Scope, receive: Receive, send: Send) -> None:
@@ -227,64 +227,66 @@ def _busy_beyond_ten(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
 
 VARIANTS = (
     variant(
-        "busy-beyond-ten: whoever comes while ten are served gets 503",
+        "busy-beyond-ten: the gateway answers 503 while it serves ten requests",
         around=_busy_beyond_ten,
     ),
     variant(
-        "three-tries: a merchant in trouble is asked again twice, with growing pauses",
+        "three-tries: the gateway repeats a failed request to the merchant twice, with growing pauses",
         vault_at_work=_ThreeTries,
     ),
     variant(
-        "a-rest-after-trouble: after trouble a merchant is left in peace for a second, and callers are "
-        "asked to wait as long",
+        "a-rest-after-trouble: the gateway does not refresh a token again for a second after a failure, and "
+        "sends Retry-After with 503",
         vault_at_work=_Resting,
         around=_asking_to_wait,
     ),
     variant(
-        "circuit-open-for-twelve-seconds: a merchant that answered a refresh with 5xx is left in peace for "
-        "twelve seconds, and nobody is told",
+        "circuit-open-for-twelve-seconds: after a 5xx, the gateway does not send the refresh token to the "
+        "merchant for twelve seconds, and sends no Retry-After",
         vault_at_work=_Breaking,
     ),
     variant(
-        "merchant-spared-for-three-seconds: a merchant that answered with 5xx is asked for nothing for "
-        "three seconds, at sign-ins either",
+        "merchant-spared-for-three-seconds: after a 5xx, the gateway does not call the merchant for three "
+        "seconds, not even at sign-ins",
         vault_at_work=_SparesTheHost,
     ),
     variant(
-        "merchant-spared-as-long-as-it-asks: a merchant that asks for a pause is asked for nothing until it "
-        "is over, at sign-ins either",
+        "merchant-spared-as-long-as-it-asks: the gateway does not call a merchant until its Retry-After is "
+        "over, not even at sign-ins",
         vault_at_work=_SparesAsAsked,
     ),
     variant(
-        "refresh-ends-with-its-caller: a caller that hangs up ends the refresh that is made for it, and "
-        "what the merchant issued is lost",
+        "refresh-ends-with-its-caller: the gateway cancels a refresh when its caller disconnects, and loses "
+        "the tokens that the merchant issued",
         vault_at_work=_CallersVault,
         around=ending_with_its_caller(),
     ),
     variant(
-        "four-workers: four requests are served at a time, and the merchant may take ten seconds to answer",
+        "four-workers: the gateway serves four requests at a time, and gives the merchant ten seconds to "
+        "answer",
         around=_four_workers,
         merchant_limits=MerchantLimits(total_s=10, silence_s=10),
     ),
     variant(
-        "trouble-is-502: a merchant in trouble makes redemption answer 502",
+        "trouble-is-502: redemption answers 502 when the merchant fails",
         merchant_unavailable=_unavailable(502),
     ),
     variant(
-        "trouble-is-500: a merchant in trouble makes redemption answer 500",
+        "trouble-is-500: redemption answers 500 when the merchant fails",
         merchant_unavailable=_unavailable(500),
     ),
     variant(
-        "nonsense-is-a-no: an answer of the merchant that is neither trouble nor a token counts as a "
-        "rejection",
+        "nonsense-is-a-no: the gateway regards a merchant's answer that is neither a failure nor a token as "
+        "a rejection",
         refresh_verdict=_refused_by_nonsense,
     ),
     variant(
-        "lifetimes-in-digits: a lifetime that is a string of digits is a number",
+        "lifetimes-in-digits: the gateway accepts an expires_in that is a string of digits",
         entry_after_provisioning=_read_as_a_number,
     ),
     variant(
-        "long-patience: the merchant may take eight seconds, and its answer be of any size",
+        "long-patience: the gateway gives the merchant eight seconds to answer, and accepts answers of any "
+        "size",
         merchant_limits=MerchantLimits(total_s=8, silence_s=7, most_octets=1 << 30),
     ),
 )

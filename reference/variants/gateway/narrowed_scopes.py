@@ -1,4 +1,4 @@
-"""Gateways at which a refresh may ask for less than was granted."""
+"""Gateways at which a refresh can request fewer scopes than were granted."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from gateproof.reference.variants.variant import variant
 
 VARIANTS = (
     variant(
-        "narrower-refresh-redeems-nothing: a refresh that does not name the scope of redemption brings a "
-        "token without it",
+        "narrower-refresh-redeems-nothing: a refresh that does not request ext_token:read returns a token "
+        "without it",
         access_token_claims=narrowed_claims,
         token_answer=narrowed_answer,
     ),

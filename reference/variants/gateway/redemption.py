@@ -1,4 +1,4 @@
-"""Other legal answers to redemptions and Proxy clients, and other legal ways of the vault."""
+"""Other legal answers to redemptions and Proxy clients, and other legal decisions of the vault."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _small_letters(moment: float) -> str:
 
 
 def _sibling_too(facts: RedemptionFacts) -> Resource | None:
-    """Any Resource of the Project at the user's merchant: others may know another user by that login."""
+    """Any Resource of the Project at the user's merchant; at others, the login may be another user's."""
     grant = facts.grant
     own = next((each for each in facts.resources if grant and each.id == grant.resource_id), None)
     for resource in facts.resources:
@@ -65,7 +65,7 @@ def _instead(check: redemption.RedemptionCheck, other: redemption.RedemptionChec
 
 
 def _with_status(status: int, *checks: redemption.RedemptionCheck) -> dict[str, Any]:
-    """These refusals have another status."""
+    """Gives these refusals another status."""
 
     def said(check: redemption.RedemptionCheck) -> redemption.RedemptionCheck:
         def other(facts: RedemptionFacts) -> Refusal | None:
@@ -79,7 +79,7 @@ def _with_status(status: int, *checks: redemption.RedemptionCheck) -> dict[str, 
 
 
 def _with_leeway() -> dict[str, Any]:
-    """What has expired is taken for five minutes more, by clocks that may differ."""
+    """Accepts tokens for five minutes after their expiry, because clocks may differ."""
     good, lenient = redemption.proxy_token_is_good, _leeway_for_proxy_tokens
     checks = tuple(lenient if check is good else check for check in REDEMPTION_CHECKS)
     return {
@@ -119,7 +119,7 @@ def _padded(_record: ProxyToken, _keys: KeyRing, ids: Ids) -> str:
 
 
 def _octets(token: str) -> str:
-    """What the token decodes to, of which nothing behind its padding is a part."""
+    """The decoded token; anything behind its padding is ignored."""
     try:
         return urlsafe_b64decode(token).hex()
     except ValueError:
@@ -143,7 +143,7 @@ def _in_the_form_too(
 
 
 def _read_by_the_letter(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
-    """The parts of Basic are form-encoded: where they are not, the request is malformed."""
+    """Refuses Basic credentials that are not form-encoded as a malformed request."""
     read = proxy.proxy_credentials(facts)
     if isinstance(read, Refusal):
         return read
@@ -154,7 +154,7 @@ def _read_by_the_letter(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCr
 
 
 def _five_minutes_early(entry: VaultEntry, now: float) -> Step:
-    """Near is five minutes before the end, as cautious clients have it."""
+    """Refreshes five minutes before the expiry, as cautious clients do."""
     early = entry.expires_at is not None and now >= entry.expires_at - 300
     return vault.step(entry, max(now, entry.expires_at or now)) if early else vault.step(entry, now)
 
@@ -167,14 +167,14 @@ def _at_the_last_moment(entry: VaultEntry, now: float) -> Step:
 def _kept_while_good(
     old: VaultEntry | None, verdict: Verdict, answer: MerchantAnswer, now: float
 ) -> VaultEntry | None:
-    """A sign-in leaves a cached token alone that is still good."""
+    """Keeps a cached token that is still valid at a new sign-in."""
     if old is not None and not old.needs_reauthentication and now < (old.expires_at or now):
         return old
     return vault.entry_after_provisioning(old, verdict, answer, now)
 
 
 class _AsksOnceASignIn(Vault):
-    """In a browser that stays signed in, the merchant is not asked again for a user whom it has rejected."""
+    """Does not ask the merchant again for a rejected user while the browser stays signed in."""
 
     def __init__(self, **parts: Any) -> None:
         super().__init__(**parts)
@@ -191,7 +191,7 @@ class _AsksOnceASignIn(Vault):
 
 
 class _AsksOnce(Vault):
-    """Asks the merchant for nothing at a sign-in while the token of an earlier one is good."""
+    """Does not ask the merchant at a sign-in while the token of an earlier one is valid."""
 
     async def _provision(self, grant: Grant, agent: Agent, resource: Resource) -> Verdict:
         entry = self._store.vault.get(self._policies.vault_key(grant, resource))
@@ -233,9 +233,11 @@ VARIANTS = (
         "redemption-with-text-scopes: scopes is a string, and expires_at is null",
         redemption_answer=_without_merchants_word,
     ),
-    variant("expires-at-with-an-offset: expires_at has an offset", redemption_answer=_dated(_abroad)),
     variant(
-        "expires-at-in-small-letters: expires_at has fractions, and t and z in lower case",
+        "expires-at-with-an-offset: expires_at has a time zone offset", redemption_answer=_dated(_abroad)
+    ),
+    variant(
+        "expires-at-in-small-letters: expires_at has fractions of seconds, and t and z in lower case",
         redemption_answer=_dated(_small_letters),
     ),
     variant(
@@ -243,67 +245,86 @@ VARIANTS = (
         redeemed_resource=_sibling_too,
     ),
     variant(
-        "five-minutes-of-leeway: access tokens and Proxy tokens are taken for five minutes after their end",
+        "five-minutes-of-leeway: the gateway accepts access tokens and Proxy tokens for five minutes after "
+        "their expiry",
         **_with_leeway(),
     ),
     variant(
-        "unbelieved-proxy-token-is-403: an unknown or expired Proxy token is answered with 403",
+        "unbelieved-proxy-token-is-403: an unknown or expired Proxy token gets status 403",
         **_with_status(403, redemption.proxy_token_is_good),
     ),
     variant(
-        "nameless-resource-is-422: a body that names no Resource is answered with 422, and so is an empty "
-        "name",
+        "nameless-resource-is-422: a redemption without `resource`, or with an empty one, gets status 422",
         **_instead(redemption.resource_is_named, _nameless_is_422),
     ),
     variant(
-        "proxy-token-behind-bearer: X-Proxy-Token may begin with Bearer",
+        "proxy-token-behind-bearer: X-Proxy-Token may have the prefix `Bearer`",
         proxy_token_behind=_bare_or_bearer,
     ),
-    variant("proxy-token-as-jwt: the Proxy token is a JWT, kept as a whole", new_proxy_token=_self_contained),
     variant(
-        "proxy-token-found-by-its-octets: the Proxy token is padded base64, and decoded up to its padding "
-        "before it is looked up",
+        "proxy-token-as-jwt: the Proxy token is a JWT, which the gateway looks up as a whole",
+        new_proxy_token=_self_contained,
+    ),
+    variant(
+        "proxy-token-found-by-its-octets: the Proxy token is padded base64, which the gateway decodes up to "
+        "its padding before it looks it up",
         new_proxy_token=_padded,
         keep_proxy_token=_kept_by_its_octets,
         proxy_token_behind=_found_by_its_octets,
     ),
     variant(
-        "proxy-credentials-in-the-form: Proxy clients may authenticate in the form",
+        "proxy-credentials-in-the-form: Proxy clients may send their credentials in the form",
         proxy_credentials=_in_the_form_too,
     ),
     variant(
         "proxy-credentials-read-by-the-letter: Basic credentials of a Proxy client that are not "
-        "form-encoded are a malformed request",
+        "form-encoded get invalid_request",
         proxy_credentials=_read_by_the_letter,
     ),
     variant(
-        "provisioned-in-the-background: the code comes before the merchant token", provisioning_delay_s=0.4
+        "provisioned-in-the-background: the gateway issues the code before it fetches the merchant token",
+        provisioning_delay_s=0.4,
     ),
-    variant("refreshed-five-minutes-early: near is five minutes before the end", step=_five_minutes_early),
-    variant("refreshed-at-the-last-moment: near is the end itself", step=_at_the_last_moment),
     variant(
-        "merchant-token-kept-while-good: a new sign-in does not replace a merchant token that is still good",
+        "refreshed-five-minutes-early: the gateway refreshes a merchant token five minutes before it expires",
+        step=_five_minutes_early,
+    ),
+    variant(
+        "refreshed-at-the-last-moment: the gateway refreshes a merchant token only after it has expired",
+        step=_at_the_last_moment,
+    ),
+    variant(
+        "merchant-token-kept-while-good: a new sign-in does not replace a merchant token that is still valid",
         entry_after_provisioning=_kept_while_good,
     ),
     variant(
-        "merchant-asked-once-a-sign-in: a browser that stays signed in asks no more where it was rejected",
+        "merchant-asked-once-a-sign-in: while a browser stays signed in, the gateway does not ask the "
+        "merchant again for a user whom it rejected",
         vault_at_work=_AsksOnceASignIn,
     ),
     variant(
-        "merchant-asked-once: a sign-in asks the merchant for nothing while a good merchant token is cached",
+        "merchant-asked-once: at a sign-in, the gateway does not ask the merchant while a valid merchant "
+        "token is cached",
         vault_at_work=_AsksOnce,
     ),
     variant(
-        "assertions-for-issuer-and-endpoint: assertions name both addresses of the merchant",
+        "assertions-for-issuer-and-endpoint: the audience of assertions about users is the merchant's "
+        "issuer and its token endpoint",
         user_assertion=_for_both_addresses,
     ),
     variant(
         "user-assertions-without-an-id: assertions about users have no jti", user_assertion=_without_an_id
     ),
-    variant("actor-as-text: the acting agent is a string", user_assertion=_act_as_text),
-    variant("actor-deep-inside: the acting agent stands behind the gateway", user_assertion=_act_deep_inside),
     variant(
-        "reauthentication-in-the-description: reauthentication_required stands in another field",
+        "actor-as-text: the claim `act` is a string with the agent's client ID", user_assertion=_act_as_text
+    ),
+    variant(
+        "actor-deep-inside: the claim `act` names the gateway, and the agent inside of that",
+        user_assertion=_act_deep_inside,
+    ),
+    variant(
+        "reauthentication-in-the-description: reauthentication_required is in error_description instead of "
+        "error",
         reauthentication_required=_code_elsewhere,
     ),
 )

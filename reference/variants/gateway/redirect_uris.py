@@ -15,7 +15,7 @@ _LONGEST = 255
 
 
 def _encoded_anew(request: AuthorizationRequest, code: str, _issuer: str) -> str:
-    """The URI's own query is decoded and encoded, with a plus for a blank."""
+    """Decodes and encodes the URI's own query again, with a plus for a space."""
     parts = urlsplit(request.redirect_uri)
     own = parse_qsl(parts.query, keep_blank_values=True)
     query = urlencode([("state", request.state), *own, ("code", code)])
@@ -31,7 +31,7 @@ def _plain_uris_alone(facts: RegistrationFacts) -> Refusal | None:
 
 
 def _with_a_prefix(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) -> JsonObject:
-    """Only the Resource's scopes are listed, each as an address."""
+    """Lists only the Resource's scopes, each as a URL."""
     granted = [scope for scope in facts.scopes if scope not in ("openid", REDEMPTION_SCOPE)]
     scope = " ".join(f"https://scopes.gateway.example/{name}" for name in granted)
     return {**token_claims.token_answer(facts, tokens), "scope": scope}
@@ -39,17 +39,17 @@ def _with_a_prefix(facts: token_claims.TokenFacts, tokens: token_claims.Tokens) 
 
 VARIANTS = (
     variant(
-        "query-of-the-redirect-uri-encoded-anew: the query of a registered redirect URI comes back in "
-        "another encoding, between state and code",
+        "query-of-the-redirect-uri-encoded-anew: the redirect has the query of the registered redirect URI "
+        "in another encoding, between state and code",
         code_redirect=_encoded_anew,
     ),
     variant(
-        "plain-redirect-uris-alone: a redirect URI with an escape, or of more than 255 characters, is not "
-        "registered",
+        "plain-redirect-uris-alone: the gateway does not register a redirect URI with an escape, or with "
+        "more than 255 characters",
         registration_checks=(*REGISTRATION_CHECKS, _plain_uris_alone),
     ),
     variant(
-        "scopes-with-a-prefix: the scope of a token answer lists the Resource's scopes, each as an address",
+        "scopes-with-a-prefix: the scope of a token response lists the Resource's scopes, each as a URL",
         token_answer=_with_a_prefix,
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal answers to odd registrations, and refusals without a body."""
+"""Other legal answers to unusual registrations, and refusals without details."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _no_basic(facts: RegistrationFacts) -> Refusal | None:
 
 
 def _always_with_a_secret(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
-    """Whatever method is asked for, the agent is registered for the one that there is."""
+    """Registers the agent for the only supported method, whatever it asked for."""
     new = new_agent(facts, ids, now)
     return replace(new, agent=replace(new.agent, auth_method=AUTH_METHOD))
 
@@ -52,7 +52,7 @@ def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answ
 
 
 def _refusals_by_accept(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
-    """Who asks for JSON reads what was wrong; others get a bare refusal, and 422 for bad metadata."""
+    """Explains a refusal only if the client accepts JSON; others get 422 for bad metadata."""
     at = next((path for path in ("/api/register", "/api/credentials/token") if asked.path.endswith(path)), "")
     if not at or answered.status not in {400, 401, 404} or "json" in asked.headers.get("accept", ""):
         return answered
@@ -62,7 +62,7 @@ def _refusals_by_accept(asked: Asked, answered: Answered, _gateway: Gateway) -> 
 
 
 async def _fetching_key_sets(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
-    """The key set that an agent names is looked at when it registers; what comes of it is not."""
+    """Fetches the key set that a registration names, and ignores the result."""
     metadata = json_in(asked.body) if asked.path.endswith("/api/register") else None
     address = metadata.get("jwks_uri") if isinstance(metadata, dict) else None
     if isinstance(address, str) and address.startswith("http"):
@@ -74,22 +74,23 @@ async def _fetching_key_sets(asked: Asked, answered: Answered, _gateway: Gateway
 
 VARIANTS = (
     variant(
-        "any-method-answered-with-post: Whatever method an agent registers, it gets a secret that it needs.",
+        "any-method-answered-with-post: the gateway registers an agent with any method except "
+        "client_secret_basic as client_secret_post",
         registration_checks=instead(REGISTRATION_CHECKS, auth_method_is_supported, _no_basic),
         new_agent=_always_with_a_secret,
     ),
     variant(
-        "unknown-metadata-is-refused: A registration with a member that the specification does not name is "
-        "answered with 422.",
+        "unknown-metadata-is-refused: a registration with a member that the specification does not name "
+        "gets status 422",
         registration_checks=(*REGISTRATION_CHECKS, _known_metadata_alone),
     ),
     variant(
-        "agents-key-sets-are-fetched: The key set that a registration names is fetched.",
+        "agents-key-sets-are-fetched: the gateway fetches the key set that a registration names",
         around=meddling(_fetching_key_sets),
     ),
     variant(
-        "refusals-by-accept: A refusal says what was wrong only to whoever asks for JSON.",
+        "refusals-by-accept: the gateway explains a refusal only to a client that accepts JSON",
         around=meddling(_refusals_by_accept),
     ),
-    variant("refusals-without-a-body: A refused redemption has no body.", around=meddling(_empty_refusals)),
+    variant("refusals-without-a-body: a refused redemption has no body", around=meddling(_empty_refusals)),
 )

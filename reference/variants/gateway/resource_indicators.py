@@ -1,4 +1,4 @@
-"""Gateways that do not serve every Resource indicator: which ones a gateway takes is open."""
+"""Gateways that do not accept every Resource indicator, which the specification leaves open."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST = 255
 
 
 def _plain_indicators(facts: AuthorizationFacts) -> Refusal | None:
-    """A Resource may have an odd indicator, but nobody is signed in there."""
+    """Allows a Resource to have an unusual indicator, but signs nobody in there."""
     indicator = facts.resource.indicator
     if indicator.isascii() and "%" not in indicator and len(indicator) <= LONGEST:
         return None
@@ -19,8 +19,8 @@ def _plain_indicators(facts: AuthorizationFacts) -> Refusal | None:
 
 VARIANTS = (
     variant(
-        "plain-indicators-alone: nobody is signed in at a Resource whose indicator is longer than 255 "
-        "characters, or has other characters than those of ASCII, or an escape",
+        "plain-indicators-alone: nobody can sign in at a Resource whose indicator has more than 255 "
+        "characters, a character outside ASCII, or an escape",
         redirect_checks=(*REDIRECT_CHECKS, _plain_indicators),
     ),
 )

@@ -1,4 +1,4 @@
-"""What a gateway may forget when it is killed and started again."""
+"""Data that a gateway may lose when it is killed and restarted."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def _without_browsers(store: Store, _ids: Ids) -> Store:
 
 VARIANTS = (
     variant(
-        "sessions-end-with-the-process: who is signed in, and sign-ins that have begun, are forgotten at a "
-        "restart",
+        "sessions-end-with-the-process: a restart ends all browser sessions and sign-ins that have begun",
         left_after_a_restart=_without_browsers,
     ),
 )

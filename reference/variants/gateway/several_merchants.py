@@ -1,4 +1,4 @@
-"""Other legal ways to keep several merchants apart."""
+"""Other legal ways to separate several merchants."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ def _by_issuer(resource: Resource) -> str:
 
 VARIANTS = (
     variant(
-        "one-callback: all Resources share a callback, and the iss of a redirect has to be the merchant's",
+        "one-callback: all Resources share one callback, and the `iss` of a redirect must be the merchant's "
+        "issuer",
         one_callback=True,
     ),
     variant(
-        "one-session-a-merchant: a browser is signed in at all Resources of a merchant",
+        "one-session-a-merchant: a browser has one session for all Resources of a merchant",
         session_of=_by_issuer,
     ),
 )

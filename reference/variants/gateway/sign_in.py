@@ -1,4 +1,4 @@
-"""Other legal ways through authorization: what a request may ask, what users see, how they are sent on."""
+"""Other legal ways to authorize: accepted requests, pages, sessions and redirects."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _asked_once(facts: ConsentFacts) -> Standing | None:
 
 
 def _state_first(request: AuthorizationRequest, code: str, _issuer: str) -> str:
-    """Other order, other parameters, a plus for a space."""
+    """Another order, other parameters, and a plus for a space."""
     joint = "&" if "?" in request.redirect_uri else "?"
     scope = quote_plus(" ".join(request.scopes))
     state = quote_plus(request.state)
@@ -100,7 +100,7 @@ def _nobody(_person: Person | None, _now: float) -> Person | None:
 
 
 def _one_session() -> dict[str, Any]:
-    """Whoever signs in is signed out everywhere else, in the midst of an approval, too."""
+    """Signs a user out of all other browsers at a sign-in, even while an approval is open."""
     latest: dict[tuple[str, str], Person] = {}
 
     def person_named(facts: sign_in.IdTokenFacts) -> Person | None:
@@ -132,92 +132,95 @@ def _newest_page(store: Store, begun: SignIn) -> SignIn | None:
 
 
 def _told_who_it_is(_store: Store, facts: AuthorizationFacts, person: Person | None) -> Person | None:
-    """A hint at somebody else than the user who is signed in asks for a sign-in."""
+    """Requires a sign-in if the request names another user than the signed-in one."""
     hint = facts.value("login_hint")
     return None if person is not None and hint not in ("", person.login_id) else person
 
 
 VARIANTS = (
     variant(
-        "errors-on-a-page: what is wrong with a request, or was declined, is told to the user and not to "
-        "the agent",
+        "errors-on-a-page: the gateway shows errors and denials on a page, and does not send them to the "
+        "agent",
         is_told_to_the_agent=lambda _refusal: False,
     ),
     variant(
-        "pending-agents-are-told: a Pending agent hears by redirect that it is not approved",
+        "pending-agents-are-told: a Pending agent gets an error by redirect",
         pending_is_told_to_the_agent=True,
     ),
     variant("redirects-by-303: every redirect has the status 303", redirect_status=303),
     variant("redirects-by-307 (AUTHZ-26): every redirect has the status 307", redirect_status=307),
     variant("redirects-by-301: every redirect has the status 301", redirect_status=301),
     variant(
-        "unknown-scopes-left-out: a scope that the Resource does not have is left out of what is granted",
+        "unknown-scopes-left-out: the gateway ignores scopes that the Resource does not have",
         redirect_checks=_without(authorization.scopes_are_known),
         authorization_request=_known_scopes_only,
     ),
     variant(
-        "scopes-as-they-come: neither openid nor a scope of the Resource is insisted on",
+        "scopes-as-they-come: the gateway requires neither openid nor a scope of the Resource",
         redirect_checks=_without(
             authorization.scopes_include_openid, authorization.scopes_include_one_of_the_resource
         ),
     ),
     variant(
-        "empty-state-comes-back-empty: a state may be empty, and comes back so",
+        "empty-state-comes-back-empty: the gateway accepts an empty state and returns it",
         redirect_checks=(*_without(authorization.state_is_given), _state_is_there),
     ),
     variant(
-        "s256-in-either-case: the challenge method may be written s256",
+        "s256-in-either-case: the gateway accepts the challenge method s256 in lower case, too",
         redirect_checks=(*_without(authorization.challenge_method_is_s256), _either_case),
     ),
     variant(
-        "approval-remembered: a user who has approved an agent is not asked about it again",
+        "approval-remembered: the gateway does not ask a user again about an agent that the user has "
+        "approved",
         consent=_asked_once,
     ),
     variant(
-        "nobody-stays-signed-in: every authorization begins with a sign-in",
+        "nobody-stays-signed-in: every authorization requires a sign-in",
         remembered=_nobody,
     ),
     variant(
-        "asks-to-sign-in-again: prompt=login and max_age=0 ask a user who is signed in for a sign-in",
+        "asks-to-sign-in-again: prompt=login and max_age=0 require a sign-in of a user who is already "
+        "signed in",
         known_user=_asks_again,
     ),
     variant(
-        "hint-at-another-user: a login_hint that names another user asks for a sign-in",
+        "hint-at-another-user: a login_hint with another user requires a sign-in",
         known_user=_told_who_it_is,
     ),
     variant(
-        "newest-page-alone: a decision on another page than the one that the browser opened last is refused",
+        "newest-page-alone: the gateway refuses a decision on another approve page than the one that the "
+        "browser opened last",
         decided_on=_newest_page,
     ),
     variant(
-        "one-session-a-user: a user who signs in is signed out in every other browser",
+        "one-session-a-user: a sign-in signs the user out of all other browsers",
         **_one_session(),
     ),
     variant(
-        "state-before-code: the redirect has state first, and parameters that nobody asked for",
+        "state-before-code: the redirect has state before code, and additional parameters",
         code_redirect=_state_first,
     ),
     variant(
-        "fragment-behind-the-code: the redirect ends in a fragment without meaning",
+        "fragment-behind-the-code: the redirect ends with a fragment that has no meaning",
         code_redirect=_with_an_empty_fragment,
     ),
     variant(
-        "errors-without-description: an error redirect is as short as can be", error_redirect=_bare_error
+        "errors-without-description: an error redirect has only error and state", error_redirect=_bare_error
     ),
     variant(
         "codes-with-a-prefix: a code is a prefix and 128 bits in hexadecimal",
         new_code=lambda _ids: "code_v1_" + token_hex(16),
     ),
     variant(
-        "codes-of-128-bits: a code is 128 bits in base64url, the last letter of which has two",
+        "codes-of-128-bits: a code is 128 bits in base64url, so that its last character has only two of them",
         new_code=lambda _ids: token_urlsafe(16),
     ),
     variant(
-        "codes-in-capitals: a code is 160 bits in capital hexadecimal, in groups",
+        "codes-in-capitals: a code is 160 bits in upper-case hexadecimal, in groups",
         new_code=lambda _ids: "-".join(token_bytes(5).hex().upper() for _ in range(4)),
     ),
     variant(
-        "pages-framed-at-home: pages may be framed by the gateway itself, and tell it their address",
+        "pages-framed-at-home: the gateway may frame its own pages, and they send it their URL as Referer",
         page_headers=_headers(
             "x-frame-options",
             content_security_policy="default-src 'self'; frame-ancestors 'self'",
@@ -225,8 +228,8 @@ VARIANTS = (
         ),
     ),
     variant(
-        "pages-with-the-older-header: framing is forbidden by X-Frame-Options alone, and the referrer "
-        "policy is the common one",
+        "pages-with-the-older-header: pages forbid framing only by X-Frame-Options, and have the referrer "
+        "policy of most sites",
         page_headers=_headers(
             "content-security-policy",
             x_frame_options="sameorigin",
@@ -238,8 +241,8 @@ VARIANTS = (
         approve_page=lambda facts: _page_of(MESSY_PAGE, facts),
     ),
     variant(
-        "two-forms-to-answer-with: approve and deny are forms of their own, deny first, and a box has to be "
-        "ticked",
+        "two-forms-to-answer-with: the approve page has one form to deny and another to approve, with a "
+        "checkbox that is required",
         approve_page=lambda facts: _page_of(TWO_FORMS_PAGE, facts),
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal subjects and orders: of what a user is called where, and in which order URIs come back."""
+"""Other legal values of `sub`, and another order of redirect URIs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def _bare_id_token(facts: TokenFacts) -> JsonObject:
 
 VARIANTS = (
     variant(
-        "sub-per-redirect-host: `sub` is another one for agents on another host.",
+        "sub-per-redirect-host: `sub` differs between agents with redirect URIs on different hosts",
         **pairwise(lambda facts: domain_of(facts.agent.redirect_uris)),
     ),
     variant(
-        "sub-per-resource: `sub` is another one at every Resource of a Project.",
+        "sub-per-resource: `sub` differs between the Resources of a Project",
         **pairwise(lambda facts: facts.resource.id),
     ),
-    variant("sub-per-agent: `sub` is another one for every agent.", **pairwise(lambda facts: facts.agent.id)),
+    variant("sub-per-agent: `sub` differs between agents", **pairwise(lambda facts: facts.agent.id)),
     variant(
-        "id-token-with-little-in-it: the ID token has a `sub` of its own and nothing else about the user",
+        "id-token-with-little-in-it: the ID token has another `sub` and nothing else about the user",
         id_token_claims=_bare_id_token,
     ),
     variant(
-        "redirect-uris-sorted: Redirect URIs come back in another order.",
+        "redirect-uris-sorted: the registration returns the redirect URIs in another order",
         registration_answer=answering(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
     ),
 )

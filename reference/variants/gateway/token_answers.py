@@ -1,4 +1,4 @@
-"""Other legal answers of the token endpoint and of redemption."""
+"""Other legal responses of the token endpoint and of redemption."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _in_the_form_too(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCrede
 
 
 def _agents_among_them(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
-    """An agent is a client as well; that its tokens redeem nothing is seen at redemption."""
+    """Accepts agents as clients, too; redemption refuses their tokens."""
     agent = store.agents.get(credentials.client_id)
     if agent is None:
         return proxy.proxy_client_named(store, credentials)
@@ -49,28 +49,28 @@ _KEPT = TokenHandedOutAgain()
 
 VARIANTS = (
     variant(
-        "proxy-token-handed-out-again: a Proxy client that asks again gets the token that it has, and is "
-        "told what is left of its hour",
+        "proxy-token-handed-out-again: a Proxy client gets its current token again, with the remaining "
+        "lifetime",
         new_proxy_token=_KEPT.token,
         keep_proxy_token=_KEPT.keep,
         proxy_token_answer=_KEPT.answer,
     ),
     variant(
-        "redemption-without-extras: redemption answers with the merchant token and nothing else",
+        "redemption-without-extras: the redemption response has only the merchant token",
         redemption_answer=_bare_redemption,
     ),
     variant(
-        "token-type-in-lower-case: token_type is bearer, and there is a member that nobody knows",
+        "token-type-in-lower-case: token_type is `bearer`, and the token response has an unknown member",
         token_answer=_lower_case_bearer,
     ),
-    variant("token-type-in-capitals: token_type is BEARER", token_answer=_shouted_bearer),
+    variant("token-type-in-capitals: token_type is `BEARER`", token_answer=_shouted_bearer),
     variant(
-        "proxy-token-of-3600-seconds: the Proxy token says that it lives a whole hour",
+        "proxy-token-of-3600-seconds: the expires_in of a Proxy token is 3600",
         proxy_token_answer=_whole_hour,
     ),
     variant(
-        "agents-get-tokens-that-redeem-nothing: an agent may register client_credentials; what it gets for "
-        "itself is of no use at redemption",
+        "agents-get-tokens-that-redeem-nothing: an agent may register and use client_credentials, but its "
+        "token is useless at redemption",
         registration_checks=without(registration.REGISTRATION_CHECKS, registration.grants_are_supported),
         proxy_credentials=_in_the_form_too,
         proxy_client_named=_agents_among_them,

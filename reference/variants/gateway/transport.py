@@ -1,4 +1,4 @@
-"""Other legal ways to be reached, to refuse what cannot be read, and to keep a log."""
+"""Other legal TLS versions, errors, headers, cookies and logs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUTE = "balancer"
 
 
 def _problems(_: Asked, answered: Answered, __: Gateway) -> Answered:
-    """RFC 9457 in place of an OAuth error where OAuth does not ask for one."""
+    """Returns problem documents (RFC 9457) where OAuth does not prescribe an error."""
     if answered.status not in {404, 405, 413} or b"error" not in answered.body:
         return answered
     kept = tuple(header for header in answered.headers if header[0] != "content-type")
@@ -26,7 +26,7 @@ def _problems(_: Asked, answered: Answered, __: Gateway) -> Answered:
 
 
 def _path_in_the_page(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """A page that says which path there is not."""
+    """Shows an error page that contains the unknown path."""
     if answered.status != 404 or "html" not in asked.headers.get("accept", ""):
         return answered
     kept = tuple(header for header in answered.headers if header[0] != "content-type")
@@ -35,7 +35,7 @@ def _path_in_the_page(asked: Asked, answered: Answered, _: Gateway) -> Answered:
 
 
 def _with_charset(_: Asked, answered: Answered, __: Gateway) -> Answered:
-    """JSON has one encoding, and says so all the same."""
+    """Adds a charset to JSON, which has only one encoding anyway."""
     if answered.header("content-type") != "application/json":
         return answered
     kept = tuple(header for header in answered.headers if header[0] != "content-type")
@@ -43,7 +43,7 @@ def _with_charset(_: Asked, answered: Answered, __: Gateway) -> Answered:
 
 
 def _with_unknown_members(_: Asked, answered: Answered, __: Gateway) -> Answered:
-    """Every object has members that nobody knows, and the known ones the other way round."""
+    """Adds unknown members to every object, and reverses the order of the known ones."""
     try:
         members = json.loads(answered.body)
     except ValueError:
@@ -55,7 +55,7 @@ def _with_unknown_members(_: Asked, answered: Answered, __: Gateway) -> Answered
 
 
 def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A load balancer gives a cookie on the first hop, and sends nobody to a page without it."""
+    """Sets a load balancer's cookie at the first redirect, and refuses sign-in without it."""
     if asked.path.endswith("/oauth2/auth"):
         balanced = f"{ROUTE}=node-7; Path={gateway.base_path or '/'}; Max-Age=600; SameSite=Lax; HttpOnly"
         gone = "old=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"
@@ -66,13 +66,13 @@ def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: G
 
 
 def _says_who_asked(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """A client that asked under a name hears the name again."""
+    """Returns the request ID of the client, or a hash of the body."""
     name = asked.headers.get("x-request-id") or hashlib.sha256(asked.body).hexdigest()
     return answered.with_header("x-request-id", name[:64])
 
 
 def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """Every OPTIONS is a preflight and is answered like one."""
+    """Answers every OPTIONS as a CORS preflight."""
     if asked.method != "OPTIONS":
         return answered
     headers = (("access-control-allow-origin", "*"), ("access-control-allow-headers", "authorization"))
@@ -80,21 +80,21 @@ def _lets_pages_ask_first(asked: Asked, answered: Answered, _: Gateway) -> Answe
 
 
 def _knows_who_asks(asked: Asked, answered: Answered, _: Gateway) -> Answered:
-    """A firewall takes whoever does not say what it is for a scanner."""
+    """Refuses requests without a User-Agent, like a firewall that takes them for scanners."""
     if asked.headers.get("user-agent"):
         return answered
     return Answered(status=403, headers=(("content-type", "text/plain"),), body=b"forbidden")
 
 
 def _shows_people_in(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """The pages of the core want a user, and the token endpoint is a page to whoever comes by GET."""
+    """Redirects a GET at the token endpoint to a sign-in page."""
     if asked.method != "GET" or not asked.path.endswith("/oauth2/token"):
         return answered
     return Answered(status=302, headers=(("location", f"{gateway.core_url}/login"),), body=b"")
 
 
 def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
-    """Whoever cannot go on, for a bad request or a Pending agent, reads why on the operator's own site."""
+    """Redirects a browser that cannot continue to an explanation on the operator's own site."""
     stuck = b"<form" not in answered.body and answered.header("content-type").startswith("text/html")
     if not stuck or answered.status in range(300, 400):
         return answered
@@ -102,7 +102,7 @@ def _explains_elsewhere(_: Asked, answered: Answered, __: Gateway) -> Answered:
 
 
 def _explains_by_code(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """The same, with what is wrong in a parameter that has the name of another."""
+    """Redirects in the same way, with the error in a parameter that is called `code`."""
     explained = _explains_elsewhere(asked, answered, gateway)
     if explained is answered:
         return answered
@@ -111,7 +111,7 @@ def _explains_by_code(asked: Asked, answered: Answered, gateway: Gateway) -> Ans
 
 
 def _logs_fingerprints(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """The log tells credentials apart without holding them."""
+    """Logs hashes of credentials instead of the credentials."""
     sent = [asked.headers.get(name, "") for name in ("authorization", "x-proxy-token")]
     marks = [hashlib.sha256(value.encode()).hexdigest()[:12] for value in sent if value]
     gateway.log.write(
@@ -127,7 +127,7 @@ def _logs_little(_: Asked, answered: Answered, gateway: Gateway) -> Answered:
 
 
 def _with_a_language(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    """A cookie that scripts read, and that says nothing of who is signed in."""
+    """Sets a cookie that scripts can read and that says nothing about the user."""
     if not asked.path.endswith("/oauth2/auth"):
         return answered
     return answered.with_header("set-cookie", f"language=en; Path={gateway.base_path or '/'}")
@@ -135,50 +135,54 @@ def _with_a_language(asked: Asked, answered: Answered, gateway: Gateway) -> Answ
 
 VARIANTS = (
     variant(
-        "language-in-a-cookie: scripts may read a cookie with the language", around=meddling(_with_a_language)
+        "language-in-a-cookie: the gateway sets a language cookie that scripts can read",
+        around=meddling(_with_a_language),
     ),
-    variant("tls-1.3-alone: nothing older than TLS 1.3 is spoken", oldest_tls=ssl.TLSVersion.TLSv1_3),
-    variant("errors-as-problems: 404, 405 and 413 are problem documents", around=meddling(_problems)),
+    variant("tls-1.3-alone: the gateway speaks only TLS 1.3", oldest_tls=ssl.TLSVersion.TLSv1_3),
     variant(
-        "path-on-the-error-page: a page for a missing path names the path",
+        "errors-as-problems: 404, 405 and 413 have problem documents (RFC 9457)", around=meddling(_problems)
+    ),
+    variant(
+        "path-on-the-error-page: the error page for an unknown path contains the path",
         around=meddling(_path_in_the_page),
     ),
-    variant("charset-everywhere: JSON answers name their charset", around=meddling(_with_charset)),
+    variant("charset-everywhere: JSON responses have a charset", around=meddling(_with_charset)),
     variant(
         "unknown-members-everywhere: every JSON object has unknown members, in another order",
         around=meddling(_with_unknown_members),
     ),
     variant(
-        "cookie-on-the-first-hop: sign-in takes a cookie that the first redirect gave",
+        "cookie-on-the-first-hop: sign-in requires a cookie that the first redirect sets",
         around=meddling(_for_browsers_that_keep_cookies),
     ),
     variant(
-        "reasons-on-another-site: a browser that cannot go on is sent to the operator's own site",
+        "reasons-on-another-site: the gateway redirects a browser that cannot continue to the operator's "
+        "own site",
         around=meddling(_explains_elsewhere),
     ),
     variant(
-        "reasons-by-code-on-another-site: a browser that cannot go on is sent to the operator's own site "
-        "with an error's code in `code`",
+        "reasons-by-code-on-another-site: the gateway redirects a browser that cannot continue to the "
+        "operator's own site, with an error in the parameter `code`",
         around=meddling(_explains_by_code),
     ),
     variant("request-id-repeated: every answer repeats the request's ID", around=meddling(_says_who_asked)),
     variant(
-        "tokens-by-get-after-a-sign-in: a GET at the token endpoint is sent to a sign-in page",
+        "tokens-by-get-after-a-sign-in: the gateway redirects a GET at the token endpoint to a sign-in page",
         around=meddling(_shows_people_in),
     ),
     variant(
-        "nobody-without-a-name: a request without a User-Agent is answered with 403",
+        "nobody-without-a-name: a request without a User-Agent gets status 403",
         around=meddling(_knows_who_asks),
     ),
     variant(
-        "preflight-everywhere: every OPTIONS is answered with 204", around=meddling(_lets_pages_ask_first)
+        "preflight-everywhere: every OPTIONS request gets status 204", around=meddling(_lets_pages_ask_first)
     ),
     variant(
-        "fingerprints-in-the-log: the log has digests of credentials", around=meddling(_logs_fingerprints)
+        "fingerprints-in-the-log: the gateway logs hashes of credentials", around=meddling(_logs_fingerprints)
     ),
     variant(
-        "access-log-with-queries: the log has the request lines, queries included",
+        "access-log-with-queries: the gateway logs queries, too",
         logged_path=lambda path, query: f"{path}?{query}" if query else path,
     ),
-    variant("terse-log: the log says of a request that there was one", around=meddling(_logs_little)),
+    variant("terse-log: the gateway logs the same line for every request", around=meddling(_logs_little)),
 )

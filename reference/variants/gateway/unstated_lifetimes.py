@@ -1,4 +1,4 @@
-"""Other legal ways with a merchant token whose life the merchant does not state."""
+"""Other legal ways to handle a merchant token whose lifetime the merchant does not state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOUR_S = 3600.0
 
 
 def _living(life_s: float) -> dict[str, Any]:
-    """A token that has no expiry gets one, so long after it came."""
+    """Gives a new token without an expiry this lifetime."""
 
     def dated(entry: VaultEntry | None) -> VaultEntry | None:
         if entry is None or entry.expires_at is not None:
@@ -36,11 +36,13 @@ def _provisioned(dated: Callable[[VaultEntry | None], VaultEntry | None]) -> Any
 
 VARIANTS = (
     variant(
-        "unstated-life-is-an-hour: a merchant token whose life is not stated is taken to live for an hour",
+        "unstated-life-is-an-hour: the gateway gives a merchant token without expires_in a lifetime of one "
+        "hour",
         **_living(HOUR_S),
     ),
     variant(
-        "unstated-life-is-none: a merchant token whose life is not stated is refreshed before it is redeemed",
+        "unstated-life-is-none: the gateway refreshes a merchant token without expires_in before its first "
+        "redemption",
         **_living(0.0),
     ),
 )

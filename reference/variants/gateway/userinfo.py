@@ -1,4 +1,4 @@
-"""Other legal ways to learn from the merchant who signed in."""
+"""Other legal ways to identify the user by the merchant's userinfo."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def _used_where_it_fits(person: Person | None, told: JsonObject, now: float) -> 
 
 VARIANTS = (
     variant(
-        "userinfo-compared: userinfo is asked for, and nobody is signed in whose sub differs there",
+        "userinfo-compared: the gateway requests userinfo, and refuses the sign-in if its `sub` differs",
         named_by_userinfo=_compared,
     ),
     variant(
-        "userinfo-where-it-fits: userinfo with another sub is not used, and the sign-in goes on",
+        "userinfo-where-it-fits: the gateway requests userinfo, and ignores it if its `sub` differs",
         named_by_userinfo=_used_where_it_fits,
     ),
 )

@@ -1,4 +1,4 @@
-"""Vaults that let go of what was not used for long: how long a merchant token is kept is open."""
+"""Vaults that delete merchant tokens after some time, which the specification leaves open."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def let_go_after_a_week(entry: VaultEntry, now: float) -> Step:
 
 VARIANTS = (
     variant(
-        "merchant-tokens-kept-for-a-week: A merchant token that nobody asked for in a week is gone, and the "
-        "user has to authorize again.",
+        "merchant-tokens-kept-for-a-week: the user has to authorize again a week after the merchant token "
+        "was issued or refreshed",
         step=let_go_after_a_week,
     ),
 )

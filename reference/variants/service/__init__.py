@@ -1,4 +1,4 @@
-"""All legal variants of the service, by name: each module here holds some as VARIANTS."""
+"""All legal variants of the service, by name; each module of this package has some in VARIANTS."""
 
 from __future__ import annotations
 

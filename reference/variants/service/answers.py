@@ -1,4 +1,4 @@
-"""Other legal ways to answer an agent."""
+"""Other legal answers to an agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.reference.variants.variant import Variant, variant
 
 
 def _shown(document: Callable[[list[Any]], Any], status: int = 200) -> Callable[[Outcome], Reply]:
-    """The orders are shown in another shape."""
+    """Returns the orders in another shape."""
 
     def answer(outcome: Outcome) -> Reply:
         served = outcome.kind == "served"
@@ -31,7 +31,7 @@ def _shown(document: Callable[[list[Any]], Any], status: int = 200) -> Callable[
 
 
 def _streamed(outcome: Outcome) -> Reply:
-    """One event a line, a comment between them."""
+    """One event for each order, with comments between them."""
     if outcome.kind != "served":
         return answer_of(outcome)
     events = "".join(
@@ -53,7 +53,7 @@ def _as_a_page(outcome: Outcome) -> Reply:
 
 
 def _refusing(status: int) -> Callable[[Outcome], Reply]:
-    """Whatever the gateway refused, and whatever is down, has one status."""
+    """Returns one status for all refusals and failures of gateway and merchant."""
 
     def answer(outcome: Outcome) -> Reply:
         if outcome.kind in ("served", "no token") or outcome.trouble is None:
@@ -64,7 +64,7 @@ def _refusing(status: int) -> Callable[[Outcome], Reply]:
 
 
 def _errors_in_200(outcome: Outcome) -> Reply:
-    """As in JSON-RPC, an error of the operation is an answer like any other."""
+    """Returns errors of the operation with status 200, as JSON-RPC does."""
     if outcome.kind in ("served", "no token") or outcome.trouble is None:
         return answer_of(outcome)
     return as_json(200, {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": outcome.kind}})
@@ -81,7 +81,7 @@ async def _slowly(_asked: Asked, answered: Answered, _backend: Backend) -> Answe
 
 
 def _with_cookies(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """A cookie of a load balancer, and a name for each request."""
+    """Adds a load balancer's cookie and a request ID."""
     name = hashlib.sha256(repr(asked).encode()).hexdigest()[:32]
     return answered.with_header("set-cookie", f"node={name}; Path=/; HttpOnly").with_header(
         "x-request-id", name
@@ -94,7 +94,7 @@ def _preflights(asked: Asked, answered: Answered, _backend: Backend) -> Answered
 
 
 def _barring(barred: Answered) -> Callable[[Asked, Answered, Backend], Answered]:
-    """A token that was turned away once is known, and gets no second challenge."""
+    """Gives `barred` as the answer to a token that was refused before."""
     known: set[str] = set()
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -109,7 +109,7 @@ def _barring(barred: Answered) -> Callable[[Asked, Answered, Backend], Answered]
 
 
 def _busy_every_second_time() -> Callable[[Asked, Answered, Backend], Answered]:
-    """Who comes again with a token that was turned away is to come once more."""
+    """Answers 503 every second time that a bad token comes."""
     known: set[str] = set()
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -124,7 +124,7 @@ def _busy_every_second_time() -> Callable[[Asked, Answered, Backend], Answered]:
 
 
 def _page_for_browsers(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Whoever comes without a token in another way sees what the service is about."""
+    """Answers other paths and methods with a page about the service."""
     if asked.path.startswith("/.well-known") or (asked.path, asked.method) in (
         ("/orders", "POST"),
         ("/mcp", "POST"),
@@ -135,13 +135,13 @@ def _page_for_browsers(asked: Asked, answered: Answered, _backend: Backend) -> A
 
 
 def _fingerprints(asked: AskedOf, reply: Reply, outcome: Outcome) -> str:
-    """The log tells tokens apart without holding them, and says what came of the call."""
+    """Logs hashes of tokens, and the outcome of the call."""
     marks = [hashlib.sha256(each.encode()).hexdigest()[:16] for each in asked.headers_named("authorization")]
     return f"{asked.method} {asked.path} {reply.status} {outcome.kind} {' '.join(marks)}"
 
 
 def _access_log(asked: AskedOf, reply: Reply, _outcome: Outcome) -> str:
-    """A line as web servers write it, with who calls by Basic, the query, and all other headers."""
+    """A line of an access log, with the Basic user name, the query, and all headers except Authorization."""
     headers = " ".join(f"{name}={value}" for name, value in asked.headers if name != "authorization")
     users = "".join(_basic_user(value) for value in asked.headers_named("authorization"))
     return f'{users or "-"} "{asked.method} {asked.path}?{asked.query} HTTP/1.1" {reply.status} {headers}'
@@ -157,19 +157,19 @@ def _basic_user(authorization: str) -> str:
 
 
 def _connections() -> tuple[Variant, ...]:
-    """What a gateway may do to its connections, a service may."""
+    """The variants of gateways' connections, which are legal for services, too."""
     return tuple(replace(each, name=f"service-{each.name}") for each in CONNECTIONS)
 
 
 VARIANTS = (
     variant(
-        "orders-nested: the orders are deep in the answer, under other names",
+        "orders-nested: the answer has the orders at a deeper level, under other names",
         answer_of=_shown(
             lambda orders: {"data": {"viewer": {"orders": {"edges": [{"node": each} for each in orders]}}}}
         ),
     ),
     variant(
-        "orders-in-a-text: the orders are JSON in a text of the answer",
+        "orders-in-a-text: the answer has the orders as JSON in a text member",
         answer_of=_shown(
             lambda orders: {
                 "content": [{"type": "text", "text": json.dumps({"orders": orders})}],
@@ -179,44 +179,59 @@ VARIANTS = (
     ),
     variant("orders-in-a-list: the answer is an array of orders", answer_of=_shown(list)),
     variant(
-        "orders-accepted: the orders come with status 202",
+        "orders-accepted: the service returns the orders with status 202",
         answer_of=_shown(lambda orders: {"orders": orders}, 202),
     ),
-    variant("orders-streamed: the orders come as server-sent events", answer_of=_streamed),
-    variant("orders-on-a-page: the orders are shown on an HTML page", answer_of=_as_a_page),
-    variant("refusals-are-forbidden: what the gateway refuses is forbidden: 403", answer_of=_refusing(403)),
+    variant("orders-streamed: the service returns the orders as server-sent events", answer_of=_streamed),
+    variant("orders-on-a-page: the service returns the orders on an HTML page", answer_of=_as_a_page),
     variant(
-        "refusals-are-bad-gateway: what the gateway refuses is a bad gateway: 502", answer_of=_refusing(502)
+        "refusals-are-forbidden: the service answers 403 when the gateway or the merchant refuses or fails",
+        answer_of=_refusing(403),
     ),
-    variant("refusals-are-401: what the gateway refuses gets the challenge", answer_of=_refusing(401)),
-    variant("errors-in-200: an error of the operation has status 200", answer_of=_errors_in_200),
-    variant("errors-ask-to-wait: 503 comes with Retry-After", answer_of=_busy),
-    variant("slow-service: every answer takes a tenth of a second", around=meddling(_slowly)),
     variant(
-        "cookies-on-everything: every answer has a cookie and the request's name",
+        "refusals-are-bad-gateway: the service answers 502 when the gateway or the merchant refuses or fails",
+        answer_of=_refusing(502),
+    ),
+    variant(
+        "refusals-are-401: the service answers with the challenge when the gateway or the merchant refuses "
+        "or fails",
+        answer_of=_refusing(401),
+    ),
+    variant(
+        "errors-in-200: the service returns errors of the operation with status 200", answer_of=_errors_in_200
+    ),
+    variant("errors-ask-to-wait: the service sends Retry-After with 503", answer_of=_busy),
+    variant("slow-service: the service delays every answer by 0.1 seconds", around=meddling(_slowly)),
+    variant(
+        "cookies-on-everything: the service adds a cookie and a request ID to every answer",
         around=meddling(_with_cookies),
     ),
     variant(
-        "page-for-browsers: other methods and other paths answer with a page",
+        "page-for-browsers: the service answers other methods and paths with a page",
         around=meddling(_page_for_browsers),
     ),
     variant(
-        "bad-tokens-barred: a bad token that comes again gets 403, without another look",
+        "bad-tokens-barred: the service answers 403 to a bad token that comes again",
         around=meddling(_barring(Answered(status=403, headers=(), body=b""))),
     ),
     variant(
-        "bad-tokens-asked-to-wait: a bad token that comes again gets 429 and has to wait for minutes",
+        "bad-tokens-asked-to-wait: the service answers 429 with a Retry-After of four minutes to a bad "
+        "token that comes again",
         around=meddling(_barring(Answered(status=429, headers=(("retry-after", "240"),), body=b""))),
     ),
     variant(
-        "bad-tokens-busy: a bad token that comes again gets 503 and may come once more at once",
+        "bad-tokens-busy: the service answers 503 with Retry-After: 0 every second time that a bad token "
+        "comes",
         around=meddling(_busy_every_second_time()),
     ),
-    variant("preflights-answered: every OPTIONS is a preflight", around=meddling(_preflights)),
-    variant("fingerprints-of-tokens-in-the-log: the log has digests of tokens", logged=_fingerprints),
     variant(
-        "access-log-with-the-query: the log has the query, the headers and the name of who calls by Basic, "
-        "Authorization itself aside",
+        "preflights-answered: the service answers every OPTIONS request as a CORS preflight",
+        around=meddling(_preflights),
+    ),
+    variant("fingerprints-of-tokens-in-the-log: the service logs hashes of tokens", logged=_fingerprints),
+    variant(
+        "access-log-with-the-query: the service logs the query, the Basic user name, and all headers except "
+        "Authorization",
         logged=_access_log,
     ),
     *_connections(),

@@ -1,4 +1,4 @@
-"""Other legal ways for a service to deal with gateway and merchant."""
+"""Other legal ways for a service to validate tokens, and to call gateway and merchant."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def _kept_for(seconds: float) -> Callable[[Mapping[str, Any], float], proxy.ProxyToken | None]:
-    """The Proxy token is kept for a fixed time, or as long as it lives where that is shorter."""
+    """Keeps the Proxy token for a fixed time, or for its lifetime if that is shorter."""
 
     def kept(document: Mapping[str, Any], now: float) -> proxy.ProxyToken | None:
         token = proxy.proxy_token_kept(document, now)
@@ -50,7 +50,7 @@ def _to_its_last_second(document: Mapping[str, Any], now: float) -> proxy.ProxyT
 
 
 def _raw_basic(settings: Settings, endpoint: str) -> Outgoing:
-    """Both halves are put together as they are, as most libraries do."""
+    """Sends ID and secret without form-encoding, as most libraries do."""
     asked = proxy.proxy_token_request(settings, endpoint)
     pair = base64.b64encode(f"{settings.proxy_client_id}:{settings.proxy_client_secret}".encode()).decode()
     return replace(asked, headers={**asked.headers, "authorization": f"basic {pair}"})
@@ -87,7 +87,7 @@ def _with_leeway(facts: ClaimFacts) -> bool:
 
 
 def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
-    """A redirect is followed, and whatever could be a credential stays behind."""
+    """Follows a redirect without any credential."""
     if answer.status not in REDIRECTS or not answer.location:
         return None
     return Outgoing(method="GET", url=answer.location, headers={"accept": "application/json"})
@@ -103,13 +103,13 @@ def _of_keys_that_say_all(header: Mapping[str, Any], keys: Sequence[Jwk]) -> lis
 
 
 def _of_the_project(facts: ClaimFacts) -> bool:
-    """A token that names no Project cannot be redeemed."""
+    """Requires a Project in the token, because redemption would refuse it otherwise."""
     ext = facts.claims.get("ext")
     return isinstance(ext, dict) and isinstance(ext.get("project_id"), str)
 
 
 def _of_its_own_project(facts: ClaimFacts) -> bool:
-    """The Project is the one that the service was told of, and the class that of the specification."""
+    """Requires the configured Project, and the authentication class of the specification."""
     if not _of_the_project(facts):
         return False
     ext = facts.claims["ext"]
@@ -117,7 +117,7 @@ def _of_its_own_project(facts: ClaimFacts) -> bool:
 
 
 def _with_scopes_in_scp(facts: ClaimFacts) -> bool:
-    """As Hydra, Okta and Entra issue tokens."""
+    """Reads the scopes in `scp`, as Hydra, Okta and Entra issue tokens."""
     scopes = facts.claims.get("scp")
     return isinstance(scopes, list) and {"ext_token:read", "orders:read"} <= set(map(str, scopes))
 
@@ -148,138 +148,151 @@ def _dropped_at_a_failure() -> dict[str, Any]:
 
 VARIANTS = (
     variant(
-        "proxy-token-for-40-seconds: the Proxy token is kept for 40 seconds, whatever its lifetime",
+        "proxy-token-for-40-seconds: the service keeps the Proxy token for 40 seconds, or for its lifetime "
+        "if that is shorter",
         proxy_token_kept=_kept_for(40),
     ),
     variant(
-        "proxy-token-renewed-well-ahead: the Proxy token is renewed five minutes before it ends",
+        "proxy-token-renewed-well-ahead: the service renews the Proxy token five minutes before it expires",
         proxy_token_kept=_well_ahead,
     ),
     variant(
-        "proxy-token-to-its-last-second: the Proxy token is used until it ends, and a refusal is mended",
+        "proxy-token-to-its-last-second: the service uses the Proxy token until it expires, and replaces it "
+        "if it is refused",
         proxy_token_kept=_to_its_last_second,
     ),
     variant(
-        "proxy-token-by-its-lifetime-alone: a refused Proxy token is used until its time is over",
+        "proxy-token-by-its-lifetime-alone: the service uses a refused Proxy token until it is due for "
+        "renewal",
         mends=lambda _answer: False,
     ),
     variant(
-        "proxy-token-renewed-well-ahead-by-its-lifetime-alone: the Proxy token is renewed five minutes "
-        "before it ends, and a refused one is used until then",
+        "proxy-token-renewed-well-ahead-by-its-lifetime-alone: the service renews the Proxy token five "
+        "minutes before it expires, and uses a refused one until then",
         proxy_token_kept=_well_ahead,
         mends=lambda _answer: False,
     ),
     variant(
-        "proxy-token-dropped-when-refused: the Proxy token is kept for fifty minutes, a call on which it is "
-        "refused fails, and the next one gets another",
+        "proxy-token-dropped-when-refused: the service keeps the Proxy token for fifty minutes; if it is "
+        "refused, the call fails, and the next call gets another one",
         proxy_token_kept=for_fifty_minutes,
         **dropped_at(401),
     ),
     variant(
-        "proxy-token-dropped-at-a-failure: a redemption that the gateway fails at costs the Proxy token",
+        "proxy-token-dropped-at-a-failure: the service gets another Proxy token after any party has "
+        "answered with 5xx",
         **_dropped_at_a_failure(),
     ),
     variant(
-        "hints-of-tokens-in-files: a file says by a hash and a few characters which Proxy token is in use, "
-        "and the log does",
+        "hints-of-tokens-in-files: the service writes a hash and the first characters of the Proxy token to "
+        "a file and the log",
         proxy_token_kept=_hinting,
     ),
     variant(
-        "four-workers: four workers have a Proxy token each",
+        "four-workers: the service has four Proxy tokens and uses them in turn, as four workers do",
         proxy_slot=itertools.cycle(range(4)).__next__,
     ),
     variant(
-        "proxy-token-got-beforehand: the Proxy token is there before the first call",
+        "proxy-token-got-beforehand: the service gets a Proxy token before the first call",
         around=readied,
     ),
-    variant("basic-as-it-is: the Proxy client is not form-encoded in Basic", proxy_token_request=_raw_basic),
     variant(
-        "proxy-request-with-more: the request for the Proxy token has an empty scope and more headers",
+        "basic-as-it-is: the service does not form-encode the Proxy client's ID and secret in the Basic "
+        "header",
+        proxy_token_request=_raw_basic,
+    ),
+    variant(
+        "proxy-request-with-more: the request for the Proxy token has an empty scope and additional headers",
         proxy_token_request=_with_more_said,
     ),
     variant(
-        "merchant-token-until-it-expires: a merchant token is used again with the same gateway access "
-        "token, until its expires_at",
+        "merchant-token-until-it-expires: the service reuses a merchant token for the same gateway access "
+        "token until its expires_at",
         kept_until=until_it_expires,
     ),
     variant(
-        "merchant-token-of-a-user: a merchant token is used again for the same user of the same Project, "
-        "until its expires_at",
+        "merchant-token-of-a-user: the service reuses a merchant token for the same user in the same "
+        "Project until its expires_at",
         kept_until=until_it_expires,
         kept_under=by_user,
     ),
     variant(
-        "redemption-in-other-words: the JSON of a redemption is indented and has escapes; bearer is in "
+        "redemption-in-other-words: the redemption request has indented JSON with escapes, and `bearer` in "
         "lower case",
         redemption_request=_json_in_other_words,
     ),
     variant(
-        "agent-named-to-the-merchant: the merchant's API is told which agent it is",
+        "agent-named-to-the-merchant: the service sends the claim ext.agent to the merchant's API",
         merchant_request=_merchant_with_more,
     ),
     variant(
-        "leeway-of-a-minute: a token is taken for a minute after its expiry",
+        "leeway-of-a-minute: the service accepts a token for one minute after its expiry",
         claim_checks=(*CLAIM_CHECKS[:2], _with_leeway),
     ),
     variant(
-        "project-looked-at: a token without a Project is refused by the service itself",
+        "project-looked-at: the service itself refuses a token without a Project",
         claim_checks=(*CLAIM_CHECKS, _of_the_project),
     ),
     variant(
-        "project-compared: a token of another Project, or of another class than al2, is refused by the "
-        "service itself",
+        "project-compared: the service itself refuses a token of another Project, or of another class than "
+        "al2",
         claim_checks=(*CLAIM_CHECKS, _of_its_own_project),
     ),
     variant(
-        "scopes-in-scp: a token whose array scp lacks the scopes of the Resource, or of redemption, is "
-        "refused by the service itself",
+        "scopes-in-scp: the service itself refuses a token whose array `scp` lacks ext_token:read or "
+        "orders:read",
         claim_checks=(*CLAIM_CHECKS, _with_scopes_in_scp),
     ),
     variant(
-        "keys-for-ten-seconds: the key set is fetched every ten seconds",
+        "keys-for-ten-seconds: the service fetches the key set at most every ten seconds",
         keys_again_after_s=10,
         keys_for_s=10,
     ),
-    variant("keys-for-each-call: the key set is fetched for every call", keys_for_s=0, keys_again_after_s=0),
     variant(
-        "one-algorithm-alone: tokens are taken by ES256 alone, whatever else the core's keys are for",
+        "keys-for-each-call: the service fetches the key set for every call",
+        keys_for_s=0,
+        keys_again_after_s=0,
+    ),
+    variant(
+        "one-algorithm-alone: the service accepts only tokens that are signed with ES256",
         signed_claims=partial(validation.signed_claims, algorithms=frozenset({"ES256"})),
     ),
     variant(
-        "keys-that-say-all-of-themselves: a key of the set counts that says for which algorithm it is, and "
-        "that it is for signatures",
+        "keys-that-say-all-of-themselves: the service uses only keys that have the token's algorithm as "
+        "`alg`, and `sig` as `use`",
         signed_claims=partial(validation.signed_claims, chosen=_of_keys_that_say_all),
     ),
     variant(
-        "tokens-that-say-when-and-which: a token without a time of issue, or without an identifier, is "
-        "refused by the service itself",
+        "tokens-that-say-when-and-which: the service itself refuses a token without iat or without jti",
         claim_checks=(*CLAIM_CHECKS, lambda facts: {"iat", "jti"} <= facts.claims.keys()),
     ),
     variant(
-        "keys-of-before-stand-in: where the keys cannot be fetched again, those that are known decide",
+        "keys-of-before-stand-in: the service uses the cached keys if it cannot fetch them again",
         keys_while_out_of_reach=lambda before: before,
     ),
-    variant("one-try: gateway and merchant are asked once", patience=Patience(tries=1)),
     variant(
-        "six-tries: gateway and merchant are asked six times",
+        "one-try: the service does not retry requests to gateway and merchant", patience=Patience(tries=1)
+    ),
+    variant(
+        "six-tries: the service sends a request to gateway or merchant up to six times",
         patience=Patience(tries=6, pause_s=0.05, answer_s=1),
     ),
     variant(
-        "connections-kept-for-ever: connections to gateway and merchant are kept, however long nobody uses "
-        "them",
+        "connections-kept-for-ever: the service keeps idle connections to gateway and merchant without a "
+        "time limit",
         transport=_pooled(httpx.Limits(max_connections=100, keepalive_expiry=None)),
     ),
     variant(
-        "two-connections-at-most: gateway and merchant are asked on two connections at a time, as a small "
-        "pool has them",
+        "two-connections-at-most: the service uses at most two connections to gateway and merchant at a time",
         transport=_pooled(httpx.Limits(max_connections=2)),
     ),
     variant(
-        "connection-for-each-request: gateway and merchant are asked on a new connection each time",
+        "connection-for-each-request: the service opens a new connection for each request to gateway and "
+        "merchant",
         transport=_pooled(httpx.Limits(max_connections=100, max_keepalive_connections=0)),
     ),
     variant(
-        "redirects-followed-empty-handed: a redirect is followed without any credential",
+        "redirects-followed-empty-handed: the service follows a redirect without any credential",
         followed=_carrying_nothing,
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal ways for a service to treat what callers say of themselves, and of what they want."""
+"""Other legal ways for a service to handle forwarded host names and query parameters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.reference.variants.variant import variant
 
 
 def _by_way_of(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """A proxy says by which name it was called, and only its caller is told so."""
+    """Replaces the service's host in the answer by the host that a proxy names."""
     host = asked.headers.get("x-forwarded-host")
     if host is None:
         return answered
@@ -29,7 +29,7 @@ def _to_its_own_host(asked: Asked, answered: Answered, backend: Backend) -> Answ
 
 
 def _with_links(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """As in HAL, an answer says by which address it was asked for."""
+    """Adds a link to the requested address, as HAL does."""
     if answered.status != 200 or asked.path != "/orders":
         return answered
     link = {"self": {"href": f"{asked.path}?{asked.query}"}}
@@ -38,7 +38,7 @@ def _with_links(asked: Asked, answered: Answered, _backend: Backend) -> Answered
 
 
 def _strict(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-    """Whatever is not known is refused, and named in the refusal."""
+    """Refuses a request with a query, and quotes the query in the error."""
     if answered.status != 200 or asked.path != "/orders" or not asked.query:
         return answered
     said = {"error": "unknown_parameter", "detail": f"no such parameter: {asked.query}"}
@@ -49,20 +49,21 @@ def _strict(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
 
 VARIANTS = (
     variant(
-        "pointer-by-way-of-a-proxy: the challenge and the metadata name the host that the proxy before the "
-        "service was called by",
+        "pointer-by-way-of-a-proxy: the challenge and the metadata contain the host in X-Forwarded-Host",
         around=meddling(_by_way_of),
     ),
     variant(
-        "callers-sent-to-its-own-host: whoever called it by another name, says a proxy, is sent to its own",
+        "callers-sent-to-its-own-host: the service redirects requests with another host in X-Forwarded-Host "
+        "to its own host",
         around=meddling(_to_its_own_host),
     ),
     variant(
-        "orders-with-links: the answer says by which address it was asked for",
+        "orders-with-links: the answer contains a link to the requested address",
         around=meddling(_with_links),
     ),
     variant(
-        "unknown-parameters-named: a parameter that is not known is refused, and named in the refusal",
+        "unknown-parameters-named: the service refuses unknown query parameters, and quotes them in the "
+        "error",
         around=meddling(_strict),
     ),
 )

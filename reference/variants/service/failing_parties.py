@@ -1,4 +1,4 @@
-"""Other legal ways for a service to deal with parties that fail."""
+"""Other legal ways for a service to handle failures of gateway and merchant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LONG = Patience(tries=1, answer_s=600)
 
 
 class _Circuits(httpx.AsyncBaseTransport):
-    """Whoever fails three times in a row is not asked for a while."""
+    """Does not call a party for a while after three failures in a row."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -44,7 +44,7 @@ class _Circuits(httpx.AsyncBaseTransport):
             response = await self._inner.handle_async_request(request)
             failed = response.status_code >= 500
         finally:
-            # What was waited for too long is cancelled, and comes by here as well.
+            # A request that took too long is cancelled, and also comes by here.
             self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
             if self._failed[party] >= FAILURES_IN_A_ROW:
                 self._open_until[party] = time.monotonic() + OPEN_S
@@ -55,7 +55,7 @@ class _Circuits(httpx.AsyncBaseTransport):
 
 
 class _Blocking(httpx.AsyncBaseTransport):
-    """A client that nobody can do anything beside, in a server that has one thread."""
+    """A client that blocks the whole server, because that has one thread."""
 
     def __init__(self, trust: ssl.SSLContext) -> None:
         self._line = httpx.HTTPTransport(verify=trust)
@@ -67,7 +67,7 @@ class _Blocking(httpx.AsyncBaseTransport):
 
 
 class _WaitingForOrders(httpx.AsyncBaseTransport):
-    """The gateway is given a second; the merchant's API has the time that it wants."""
+    """Gives the gateway one second for an answer, and the merchant's API any time."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -99,7 +99,7 @@ def _asking_when_told(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
 
 
 class _Told(httpx.AsyncBaseTransport):
-    """Whoever says when to come again is not asked before."""
+    """Does not call a party before the time in its Retry-After."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -120,12 +120,12 @@ class _Told(httpx.AsyncBaseTransport):
 
 
 def _tried_just_now(before: Known | None) -> Known | None:
-    """An attempt that failed counts like one that did not: the next one is due as much later."""
+    """Counts a failed attempt like a successful one, so that the next one is due later."""
     return replace(before, fetched_at=time.time()) if before is not None else None
 
 
 def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
-    """Whom redemption refused has no use for a token of before: the next one is issued later than that."""
+    """After a refused redemption, accepts only tokens of the user that were issued later."""
     refused_at: dict[str, float] = {}
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -140,58 +140,59 @@ def _until_authorized_again() -> Callable[[CallFacts, Answer], str | None]:
 
 VARIANTS = (
     variant(
-        "redemptions-shared: calls with one token at the same time wait for one redemption, which is "
-        "finished when the caller who made it leaves",
+        "redemptions-shared: concurrent calls with one token share one redemption, which continues if the "
+        "caller that started it disconnects",
         around=stops_with_its_caller,
         transport=sharing(detached=True),
     ),
     variant(
-        "calls-stop-with-their-caller: a call is cancelled when the connection of its caller ends",
+        "calls-stop-with-their-caller: the service cancels a call when its caller disconnects",
         around=stops_with_its_caller,
     ),
     variant(
-        "refused-proxy-token-replaced-seldom: the Proxy token is kept for fifty minutes, and a refused one "
-        "replaced once in five minutes at most",
+        "refused-proxy-token-replaced-seldom: the service keeps the Proxy token for fifty minutes, and "
+        "replaces a refused one at most once in five minutes",
         proxy_token_kept=for_fifty_minutes,
         may_force=lambda since_last_s: since_last_s >= 300,
-        # Who does not mend a refusal at all has to go by the lifetime.
+        # Excludes variants that never replace a refused token: those have to observe the lifetime.
         mends=redemption.may_be_the_proxy_token,
     ),
     variant(
-        "refused-until-authorized-again: whom redemption refused is served by tokens that were issued after "
-        "that",
+        "refused-until-authorized-again: after a refused redemption, the service accepts only tokens of the "
+        "user that were issued later",
         merchant_token_in=_until_authorized_again(),
     ),
     variant(
-        "circuit-open-for-a-while: a party that failed three times in a row is not asked for three seconds",
+        "circuit-open-for-a-while: the service does not call a party for three seconds after three failures "
+        "in a row",
         transport=_with_circuits,
     ),
     variant(
-        "asked-no-more-until-told: a party that fails and says when to come again is not asked before, and "
-        "callers do not wait for it",
+        "asked-no-more-until-told: the service does not call a party before the time in its Retry-After, "
+        "and fails calls at once until then",
         transport=_asking_when_told,
     ),
     variant(
-        "nothing-beside-a-call: while the service waits for gateway or merchant, nothing else happens in it",
+        "nothing-beside-a-call: the service does nothing else while it waits for gateway or merchant",
         transport=_Blocking,
     ),
     variant(
-        "merchant-waited-for-without-end: the gateway has a second for each answer, and the merchant's API "
-        "has no limit",
+        "merchant-waited-for-without-end: the service gives the gateway one second for each answer, and the "
+        "merchant's API any time",
         transport=_waiting_for_orders,
         patience=LONG,
         patience_for_keys=LONG,
         deadline_s=600,
     ),
     variant(
-        "proxy-token-got-beforehand-by-its-lifetime-alone: the Proxy token is there before the first call, "
-        "and used until its time is over",
+        "proxy-token-got-beforehand-by-its-lifetime-alone: the service gets a Proxy token before the first "
+        "call, and uses a refused one until it is due for renewal",
         around=readied,
         mends=lambda _answer: False,
     ),
     variant(
-        "keys-after-a-while-at-most: keys are asked for once in forty seconds at most, and an attempt that "
-        "failed counts",
+        "keys-after-a-while-at-most: the service fetches the keys again for an unknown key at most every "
+        "forty seconds, and counts failed attempts",
         keys_again_after_s=40,
         keys_while_out_of_reach=_tried_just_now,
     ),

@@ -23,7 +23,7 @@ OLDER = "2025-03-26"
 
 
 def _method(asked: Asked) -> Any:
-    """What the one message of a request asks for."""
+    """The method of the message in a request."""
     try:
         message = json.loads(asked.body)
     except (ValueError, RecursionError):
@@ -32,7 +32,7 @@ def _method(asked: Asked) -> Any:
 
 
 def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIApp, Backend], ASGIApp]:
-    """Answers of the MCP endpoint are changed, and no others."""
+    """Changes the answers of the MCP endpoint only."""
 
     def told(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         return change(asked, answered) if asked.path == "/mcp" else answered
@@ -41,7 +41,7 @@ def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIAp
 
 
 def _not_for_strangers(asked: Asked, answered: Answered) -> Answered:
-    """In a session, a request without a token and without a message is for nobody, whatever it is told."""
+    """Answers a GET or DELETE without a token in a session, without any effect."""
     if SESSION not in asked.headers or "authorization" in asked.headers:
         return answered
     match asked.method:
@@ -78,7 +78,7 @@ def _in_json(_asked: Asked, answered: Answered) -> Answered:
 
 
 def _after_notices(_asked: Asked, answered: Answered) -> Answered:
-    """A comment, an event without data, a log message, and the answer in several lines."""
+    """Sends a comment, an event without data, a log message, and the answer in several lines."""
     if not answered.header("content-type").startswith("text/event-stream"):
         return answered
     data = next(line for line in answered.body.split(b"\n") if line.startswith(b"data: "))
@@ -95,7 +95,7 @@ def _after_notices(_asked: Asked, answered: Answered) -> Answered:
 
 
 def _errors_of_the_tool(asked: Asked, answered: Answered) -> Answered:
-    """What failed behind the tool is the tool's result; who has no good token is told so all the same."""
+    """Returns failures behind the tool as its result; a 401 stays a 401."""
     if answered.status in {200, 401} or _method(asked) != "tools/call":
         return answered
     result = {"content": [{"type": "text", "text": "the orders cannot be had"}], "isError": True}
@@ -116,7 +116,7 @@ def _not_to_be_ended(asked: Asked, answered: Answered) -> Answered:
 
 
 def _without_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Nobody is given a session's name, and all are served in the one that the server keeps to itself."""
+    """Sends no session ID to clients, and serves all of them in one internal session."""
     own: list[bytes] = []
 
     async def nameless(scope: Scope, receive: Receive, send: Send) -> None:
@@ -136,7 +136,7 @@ def _without_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 
 def _of_one_user(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """A session is there for the user who began it; to anybody else there is no such session."""
+    """Accepts a session ID only from the user who started the session."""
     users: dict[bytes, str] = {}
 
     async def kept_apart(scope: Scope, receive: Receive, send: Send) -> None:
@@ -158,7 +158,7 @@ def _of_one_user(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
 
 def _subject(authorization: bytes) -> str:
-    """Of a token that is going to be verified behind this."""
+    """The subject of a token that is verified later."""
     try:
         part = authorization.rpartition(b" ")[2].split(b".")[1]
         return str(json.loads(base64.urlsafe_b64decode(part + b"=" * (-len(part) % 4))).get("sub"))
@@ -168,46 +168,46 @@ def _subject(authorization: bytes) -> str:
 
 VARIANTS = (
     mcp_variant(
-        "room-for-forty-sessions: Who wants to begin a session while forty are open is answered 503",
+        "room-for-forty-sessions: the service answers 503 to a new session while forty are open",
         around=_changing(_room_for_some()),
     ),
     mcp_variant(
-        "sessions-without-a-name: There are no sessions: nobody is given the name of one, and none can be "
-        "ended",
+        "sessions-without-a-name: the service sends no session IDs, and sessions cannot be ended",
         around=_without_sessions,
     ),
     mcp_variant(
-        "sessions-of-one-user: Another user's session is answered like one that there is not",
+        "sessions-of-one-user: the service answers another user's session ID like an unknown one",
         around=_of_one_user,
     ),
     mcp_variant(
-        "sessions-of-one-token: With another token, a session is answered like one that there is not",
+        "sessions-of-one-token: the service answers a session ID with 404 if it comes with another token "
+        "than the session's first",
         around=meddling(of_one_token(404)),
     ),
     mcp_variant(
-        "sessions-not-to-be-ended: Sessions end by themselves: who asks for it gets 405",
+        "sessions-not-to-be-ended: the service answers 405 to a request to end a session",
         around=_changing(_not_to_be_ended),
     ),
     mcp_variant(
-        "strangers-told-nothing-of-a-session: In a session, who has no token gets 405 for a stream and 202 "
-        "for its end, and neither happens",
+        "strangers-told-nothing-of-a-session: in a session, the service answers 405 to a GET and 202 to a "
+        "DELETE without a token, and does nothing",
         around=_changing(_not_for_strangers),
     ),
     mcp_variant(
-        "answers-in-json: The answer to a call is JSON and no stream",
+        "answers-in-json: the service answers a call with JSON instead of a stream",
         around=_changing(_in_json),
     ),
     mcp_variant(
-        "answers-after-notices: The stream of an answer begins with a comment, an empty event and a log "
+        "answers-after-notices: the stream of an answer begins with a comment, an empty event and a log "
         "message",
         around=_changing(_after_notices),
     ),
     mcp_variant(
-        "errors-of-the-tool: What fails behind the tool is its result, with isError",
+        "errors-of-the-tool: the service returns failures behind the tool as its result, with isError",
         around=_changing(_errors_of_the_tool),
     ),
     mcp_variant(
-        "older-protocol: The version of the protocol is that of March 2025",
+        "older-protocol: the service answers with the protocol version 2025-03-26",
         around=_changing(_older),
     ),
 )

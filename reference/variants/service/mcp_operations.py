@@ -1,4 +1,4 @@
-"""Other legal things for an MCP server to have, and legal answers to whoever asks for them."""
+"""Other legal operations of an MCP server, and other legal answers to requests for unknown ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _is_unknown(asked: Asked) -> bool:
 
 
 def _unknown_by(status: int) -> Callable[[Asked, Answered], Answered]:
-    """A method that there is not is refused before anybody looks at the token."""
+    """Refuses an unknown method before it validates the token."""
 
     def change(asked: Asked, answered: Answered) -> Answered:
         return failed(asked, -32601, status) if _is_unknown(asked) else answered
@@ -40,7 +40,7 @@ def _unknown_by(status: int) -> Callable[[Asked, Answered], Answered]:
 
 
 def _sessions_first(status: int) -> Callable[[Asked, Answered], Answered]:
-    """Whoever names no session is told so before anybody looks at the token."""
+    """Refuses a request without a session ID before it validates the token."""
 
     def change(asked: Asked, answered: Answered) -> Answered:
         if SESSION in asked.headers or method_of(asked) == "initialize" or answered.status != 401:
@@ -53,7 +53,7 @@ def _sessions_first(status: int) -> Callable[[Asked, Answered], Answered]:
 
 
 def _arguments_first(asked: Asked, answered: Answered) -> Answered:
-    """A tool call whose arguments are not as the tool wants them is refused before the token is looked at."""
+    """Refuses a call of an unknown tool before it validates the token."""
     if method_of(asked) != "tools/call":
         return answered
     params = json.loads(asked.body).get("params")
@@ -63,36 +63,41 @@ def _arguments_first(asked: Asked, answered: Answered) -> Answered:
 
 VARIANTS = (
     mcp_variant(
-        "results-linked-for-their-user: The result of a call links to a resource with the orders, for its "
-        "user alone",
+        "results-linked-for-their-user: the result of a call links to a resource with the orders, which "
+        "only its user can read",
         around=meddling(linked(of_its_user)),
     ),
     mcp_variant(
-        "last-orders-as-a-resource-of-their-user: The orders of a user's last call are a resource of theirs",
+        "last-orders-as-a-resource-of-their-user: the orders of a user's last call are a resource that only "
+        "this user can read",
         around=meddling(listed(of_its_user)),
     ),
     mcp_variant(
-        "more-to-ask-for: There are another tool, a resource, a prompt and completion, behind the same guard",
+        "more-to-ask-for: the service has another tool, a resource, a prompt and completion, which require "
+        "a token, too",
         around=_changing(having_more),
     ),
     mcp_variant(
-        "unknown-methods-by-404: A method that there is not is answered 404 to everybody",
+        "unknown-methods-by-404: the service answers an unknown method with 404, with or without a token",
         around=_changing(_unknown_by(404)),
     ),
     mcp_variant(
-        "unknown-methods-by-error: A method that there is not is answered -32601 to everybody",
+        "unknown-methods-by-error: the service answers an unknown method with the error -32601, with or "
+        "without a token",
         around=_changing(_unknown_by(200)),
     ),
     mcp_variant(
-        "sessions-first-by-400: Who names no session is answered 400 before the token is looked at",
+        "sessions-first-by-400: the service answers 400 to a request without a session ID before it "
+        "validates the token",
         around=_changing(_sessions_first(400)),
     ),
     mcp_variant(
-        "sessions-first-by-404: Who names no session is answered 404 before the token is looked at",
+        "sessions-first-by-404: the service answers 404 to a request without a session ID before it "
+        "validates the token",
         around=_changing(_sessions_first(404)),
     ),
     mcp_variant(
-        "arguments-first: Another tool than there is is refused for its arguments, whoever calls",
+        "arguments-first: the service refuses a call of an unknown tool before it validates the token",
         around=_changing(lambda asked, answered: _arguments_first(asked, having_more(asked, answered))),
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal ways for a service to deal with merchant tokens, and with the merchant's API."""
+"""Other legal ways for a service to use merchant tokens, and to call the merchant's API."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gateproof.reference.variants.variant import variant
 
 
 def _with_claims(facts: CallFacts) -> Outgoing:
-    """The claims of the agent's token as they are, without what would make a token of them."""
+    """Sends the claims of the agent's token without header and signature."""
     asked = redemption.merchant_request(facts)
     return replace(asked, headers={**asked.headers, "x-claims": facts.token.split(".")[1]})
 
 
 def _of_before() -> dict[str, Any]:
-    """Every call redeems; where that is refused, the merchant token of before does until it expires."""
+    """Redeems for every call; after a refusal, uses the previous merchant token until it expires."""
     kept: dict[Hashable, tuple[str, float]] = {}
 
     def found(facts: CallFacts, answer: Answer) -> str | None:
@@ -46,7 +46,7 @@ def _whose(facts: CallFacts) -> Hashable:
 
 
 def _as_a_record(facts: CallFacts, answer: Answer) -> str | None:
-    """A redemption as typed languages read it: one member of another type, and nothing of it is read."""
+    """Ignores a redemption with a member of a wrong type, as typed languages do."""
     scopes = answer.document.get("scopes", [])
     fits = isinstance(scopes, list) and all(isinstance(each, str) for each in scopes)
     return redemption.merchant_token_in(facts, answer) if fits else None
@@ -59,23 +59,23 @@ def _by_address_and_token(request: httpx.Request) -> str:
 
 VARIANTS = (
     variant(
-        "answers-cached-for-one-token: the HTTP client caches answers by their address and the token of the "
+        "answers-cached-for-one-token: the HTTP client caches answers by the URL and the token of the "
         "request",
         transport=cached(_by_address_and_token, 300.0),
     ),
     variant(
-        "merchant-token-of-before-stands-in: where redemption is refused, the user's merchant token of "
-        "before is used until its expires_at",
+        "merchant-token-of-before-stands-in: if redemption is refused, the service uses the user's previous "
+        "merchant token until its expires_at",
         **_of_before(),
     ),
     variant(
-        "claims-passed-to-the-merchant: the merchant's API is shown the claims of the agent's token, and "
-        "not its signature",
+        "claims-passed-to-the-merchant: the service sends the claims of the agent's token to the merchant's "
+        "API, without the signature",
         merchant_request=_with_claims,
     ),
     variant(
-        "scopes-in-an-array-alone: a redemption whose scopes are there and no array of strings is taken for "
-        "none",
+        "scopes-in-an-array-alone: the service does not accept a redemption response whose scopes are not "
+        "an array of strings",
         merchant_token_in=_as_a_record,
     ),
 )

@@ -1,4 +1,4 @@
-"""Other legal ways for a service to introduce itself."""
+"""Other legal metadata and challenges of a service."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _two_servers(settings: Settings) -> dict[str, Any]:
 
 
 def _two_servers_by_turns() -> Callable[[Settings], dict[str, Any]]:
-    """What is kept as a set comes out as it likes."""
+    """Lists two servers in varying order, as a set does."""
     turns = count()
 
     def document(settings: Settings) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _for_a_path(settings: Settings) -> dict[str, Any]:
 
 
 def _of_the_host_too(asked: Asked, answered: Answered, backend: Backend) -> Answered:
-    """The host has a document of its own, where RFC 9728 puts the one of a resource without a path."""
+    """Serves a second document at the address that RFC 9728 has for a resource without a path."""
     if asked.path != "/.well-known/oauth-protected-resource":
         return answered
     body = json.dumps(introduction.metadata_document(backend.settings)).encode()
@@ -78,31 +78,30 @@ _DOCUMENTS = AnotherPort()
 
 VARIANTS = (
     variant(
-        "metadata-for-a-path: the resource has a path, and its metadata stand where RFC 9728 puts those of "
-        "a path",
+        "metadata-for-a-path: the resource has a path, and its metadata are at the address that RFC 9728 "
+        "has for this path",
         metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
         metadata_document=_for_a_path,
     ),
     variant(
-        "metadata-for-a-path-and-for-the-host: the resource has a path, and the host that it is on is a "
-        "resource of its own",
+        "metadata-for-a-path-and-for-the-host: the resource has a path, and its host is another resource "
+        "with its own metadata",
         metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
         metadata_document=_for_a_path,
         around=meddling(_of_the_host_too),
     ),
     variant(
-        "metadata-at-a-path-of-its-own (META-05): the metadata stand at a path that only the challenge tells",
+        "metadata-at-a-path-of-its-own (META-05): the metadata are at a path that only the challenge names",
         metadata_path=lambda _: "/about/authorization.json",
     ),
     variant(
-        "metadata-on-a-port-of-their-own (META-05): the metadata are where a server for documents is, and "
-        "the resource is not",
+        "metadata-on-a-port-of-their-own (META-05): the metadata are on another port than the resource",
         listen=_DOCUMENTS.beside(),
         challenges=pointing(lambda facts: _DOCUMENTS.on_it(facts.metadata_url)),
     ),
     variant(
-        "pointer-by-another-name-for-bad-tokens: the challenge for a bad token calls the machine by another "
-        "name than the target file",
+        "pointer-by-another-name-for-bad-tokens: the challenge for a bad token has another host name than "
+        "the target file",
         challenges=pointing(
             lambda facts: (
                 on_another_host(facts.metadata_url, "localhost") if facts.given else facts.metadata_url
@@ -110,40 +109,39 @@ VARIANTS = (
         ),
     ),
     variant(
-        "resource-by-name (META-05): the resource is an identifier, and no URL",
+        "resource-by-name (META-05): the resource is an identifier that is not a URL",
         metadata_document=_by_name,
     ),
-    variant("metadata-with-more: the metadata have more members", metadata_document=_with_more),
+    variant("metadata-with-more: the metadata have additional members", metadata_document=_with_more),
     variant(
-        "two-authorization-servers: the metadata name another authorization server first",
+        "two-authorization-servers: the metadata list another authorization server first",
         metadata_document=_two_servers,
     ),
     variant(
-        "authorization-servers-by-turns: the metadata name two authorization servers, now the one first and "
-        "now the other",
+        "authorization-servers-by-turns: the metadata list two authorization servers in alternating order",
         metadata_document=_two_servers_by_turns(),
     ),
     variant(
-        "authorization-server-in-another-spelling: the metadata write the authorization server's URL with a "
-        "scheme in capitals and a needless escape",
+        "authorization-server-in-another-spelling: the metadata have the authorization server's URL with "
+        "the scheme in capitals and an unnecessary escape",
         metadata_document=_in_another_spelling,
     ),
     variant(
-        "metadata-with-a-charset: the metadata's media type has a parameter, in capitals",
+        "metadata-with-a-charset: the Content-Type of the metadata has a charset, and capital letters",
         metadata_type='Application/JSON; Charset="UTF-8"',
     ),
     variant(
-        "pointer-unquoted: the address in the challenge is not quoted, as in the specification",
+        "pointer-unquoted: the URL in the challenge is not quoted, as in the specification",
         challenges=lambda facts: (f"Bearer resource_metadata={facts.metadata_url}",),
     ),
     variant(
-        "pointer-last: the challenge has a realm, a scope and an error before the address",
+        "pointer-last: the challenge has a realm, a scope and an error before the URL",
         challenges=lambda facts: (
             f'Bearer realm="a, \\"b\\"", scope="openid orders:read", error="invalid_token", {_quoted(facts)}',
         ),
     ),
     variant(
-        "quotes-inside-quotes: the challenge for a bad token quotes a message with quotes in it, as it comes",
+        "quotes-inside-quotes: the challenge for a bad token has an error_description with unescaped quotes",
         challenges=lambda facts: (
             f'Bearer error="invalid_token", error_description="unexpected "aud" claim", {_quoted(facts)}'
             if facts.given
@@ -151,19 +149,20 @@ VARIANTS = (
         ),
     ),
     variant(
-        "no-error-ever: the challenge is the same for everybody",
+        "no-error-ever: the challenge never has an error",
         challenges=lambda facts: (f"Bearer {_quoted(facts)}",),
     ),
     variant(
-        "two-challenges-in-one-header: a challenge for another scheme stands before the one for Bearer",
+        "two-challenges-in-one-header: the header has a challenge for another scheme before the one for "
+        "Bearer",
         challenges=lambda facts: (f'Basic realm="staff", Bearer {_quoted(facts)}, error="invalid_token"',),
     ),
     variant(
-        "two-challenges-in-two-headers: a challenge for another scheme has a header of its own",
+        "two-challenges-in-two-headers: a challenge for another scheme is in a separate header",
         challenges=lambda facts: ("Negotiate", f"Bearer {_quoted(facts)}"),
     ),
     variant(
-        "bearer-in-lower-case: the challenge writes scheme and parameter in other letters",
+        "bearer-in-lower-case: the challenge has `bearer` in lower case, and a parameter name with capitals",
         challenges=lambda facts: (f'bearer Resource_Metadata="{facts.metadata_url}"',),
     ),
 )
