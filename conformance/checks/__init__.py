@@ -1,4 +1,4 @@
-"""The checks, in modules whose names begin with their family, and the index of them."""
+"""The checks, in modules named after their family, and an index of them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def index(role: str) -> Mapping[str, tuple[Check, ...]]:
 
 @cache
 def homes(role: str) -> Mapping[str, tuple[Check, ...]]:
-    """The checks of a role by the module in which they stand."""
+    """The checks of a role by module."""
     return {name: tuple(checks_in(importlib.import_module(name))) for name in modules(role)}
 
 
 def races(role: str) -> list[Check]:
-    """The checks in which many ask at one moment: what one try misses, the next may see."""
+    """The checks of a role with concurrent requests: another try may find what one try misses."""
     return [check for checks in homes(role).values() for check in checks if check.rounds]
 
 

@@ -37,7 +37,8 @@ def ask(party: Party, request: Request, what: str) -> Exchange:
 
     503 means "later", so the request is sent again after a pause. An idle connection may have been closed, so
     a request without an answer is repeated on a new connection. A server that rejects a large body may close
-    before it has read all of it, and its answer may get lost: that is tried more often.
+    the connection before it has read all of it, and its answer may get lost; so a large request is repeated
+    more often.
     """
     answer = party.wire.send(what, request)
     if answer.status == 503:

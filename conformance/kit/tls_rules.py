@@ -13,7 +13,7 @@ PATIENCE_S = 10.0
 
 
 def certificate_is_valid(place: Place, url: str) -> None:
-    """The chain ends at the CA of the target file, and the certificate names the host that was asked for."""
+    """Expects a chain that ends at the CA of the target file, and a certificate for the requested host."""
     taken = tls.handshake(place, url, version=None, timeout_s=PATIENCE_S)
 
     expect.that(
@@ -25,7 +25,7 @@ def certificate_is_valid(place: Place, url: str) -> None:
 
 
 def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, str]) -> None:
-    """A client that supports only TLS 1.1 or older gets no connection (RFC 8996 deprecates them)."""
+    """Expects that a client with TLS 1.1 or older only gets no connection (RFC 8996 deprecates them)."""
     version = tls.OLD[name]
     _require_tls(place, url)
     if not tls.can_speak(version, own):
@@ -44,7 +44,7 @@ def old_version_is_refused(place: Place, url: str, name: str, own: tuple[str, st
 
 
 def plain_http_is_refused(place: Place, url: str, request: Request | None = None) -> None:
-    """A plain HTTP request is refused: by a TLS alert, a closed connection or a 4xx.
+    """Expects that a plain HTTP request is refused: by a TLS alert, a closed connection or a 4xx.
 
     It is a GET of the URL, unless the check gives another request that would be answered with content.
     """
@@ -71,6 +71,6 @@ def place_of(wire: Wire, url: str, what: str) -> Place:
 
 
 def _require_tls(place: Place, url: str) -> None:
-    """The positive twin: a normal TLS connection to the same place works."""
+    """Requires, as the positive twin, that a normal TLS connection to the same place works."""
     taken = tls.handshake(place, url, version=None, timeout_s=PATIENCE_S)
     require.that(taken.outcome == "done", f"TLS at {url}", expected="a handshake", got=taken.detail)

@@ -13,9 +13,9 @@ from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 ASKED_TO_END, INTERRUPTED = "it is asked to end", "it is interrupted while its user signs in"
-# What is in calls with a token, and in no others.
+# Only calls with a token contain this text.
 AUTHORIZED = "\nauthorization: "
-# For so long the user stays at the sign-in; the signal ends that.
+# How long the user would stay at the sign-in; the signal ends it earlier.
 _SIGNS_IN_S = 30.0
 
 
@@ -38,7 +38,8 @@ def interrupted(agents: Agents) -> Install:
 def interrupted_at_sign_in(agents: Agents) -> Install:
     """A run that is interrupted as by Ctrl-C while its user signs in, and the next run.
 
-    The install has its client and used its tokens before, so that no signal can come before it was stored.
+    The install has registered and used tokens in an earlier run, so the signal cannot come before the client
+    was stored.
     """
 
     def play(install: Install) -> None:
@@ -62,17 +63,17 @@ def interrupted_at_sign_in(agents: Agents) -> Install:
 
 
 def _interrupt() -> int:
-    """SIGINT; where the harness ignores it, as in the background of a shell, its agents do as well."""
+    """SIGINT; SIGTERM if the harness ignores SIGINT, as in background shell jobs: its agents inherit that."""
     return signal.SIGTERM if signal.getsignal(signal.SIGINT) is signal.SIG_IGN else signal.SIGINT
 
 
 def not_killed(run: Run) -> None:
-    """Leaves out agents that had to be killed: as after a power failure, anything may be left."""
+    """Raises LeftOut if the agent had to be killed: as after a power failure, its state may be incomplete."""
     if run.killed:
         raise LeftOut("the agent does not end when it is asked to, and had to be killed")
 
 
 def not_cut_off(run: Run) -> None:
-    """Leaves out agents that were ended by a signal: they may save their client only at the end."""
+    """Raises LeftOut for an agent that a signal ended: it may save its client only at its normal end."""
     if run.cut_off:
         raise LeftOut("the agent was ended by a signal, and may not have kept its client by then")

@@ -38,12 +38,12 @@ _VALUES: Mapping[str, tuple[Callable[[str], bool], str]] = {
 _SHORT = 20
 # An authorization, and its request as the gateway received it.
 Asked = tuple[Visit, Exchange | None]
-# A scope as a word of its own: what stands around it is no part of a longer name.
+# A scope as a separate word, not as a part of a longer name.
 _SCOPE = re.compile(rf"(?<![\w:.-])(?:{'|'.join(map(re.escape, SCOPES))})(?![\w:-]|\.\w)")
 
 
 def names_https_addresses(registrations: Iterable[Heard]) -> None:
-    """Every redirect URI is HTTPS."""
+    """Expects that every redirect URI is HTTPS."""
     for each in registrations:
         uris = _member(each, "redirect_uris")
         found = uris if isinstance(uris, list) else [uris]
@@ -57,7 +57,7 @@ def names_https_addresses(registrations: Iterable[Heard]) -> None:
 
 
 def names_its_method(registrations: Iterable[Heard]) -> None:
-    """The method is client_secret_post, the only one for agents."""
+    """Expects the method client_secret_post, the only one for agents."""
     for each in registrations:
         method = _member(each, "token_endpoint_auth_method")
         expect.that(
@@ -70,7 +70,7 @@ def names_its_method(registrations: Iterable[Heard]) -> None:
 
 
 def names_no_scope(registrations: Iterable[Heard]) -> None:
-    """No scope of the Resource is in the body, as a name or in a value, or in the address."""
+    """Expects no scope of the Resource in the body, as a name or in a value, or in the URL."""
     for each in registrations:
         named = list(_scopes_in(each.call.json()))
         named += [("the address", scope) for scope in _SCOPE.findall(unquote(each.call.target))]
@@ -94,7 +94,7 @@ def clients_of(install: Install) -> list[AgentClient]:
 
 
 def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) -> None:
-    """Each required parameter is there once, with a value that fits one of these registrations."""
+    """Expects each required parameter once, with a value that fits one of these registrations."""
     registered = {uri for client in clients for uri in client.redirect_uris}
     for visit, asked in found:
         for name in _REQUIRED:
@@ -114,7 +114,7 @@ def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) 
 
 
 def asks_for_scopes(found: Iterable[Asked]) -> None:
-    """The scope contains `openid` and a scope of the Resource."""
+    """Expects `openid` and a scope of the Resource in the scope."""
     for visit, asked in found:
         named = (visit.value("scope") or "").split(" ")
         expect.that(
@@ -127,7 +127,7 @@ def asks_for_scopes(found: Iterable[Asked]) -> None:
 
 
 def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
-    """Spaces in the scope are encoded as %20, not as a plus sign."""
+    """Expects that spaces in the scope are encoded as %20, not as a plus sign."""
     for visit, asked in found:
         pairs = visit.url.partition("?")[2].partition("#")[0].split("&")
         raw = [
@@ -143,7 +143,7 @@ def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
 
 
 def is_a_form(exchanges: Iterable[Heard]) -> None:
-    """The token request is a form with the right Content-Type."""
+    """Expects that the token request is a form with the right Content-Type."""
     for each in exchanges:
         label = each.call.media_type()
         expect.that(
@@ -157,7 +157,7 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
 
 
 def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[AgentClient]) -> None:
-    """Client ID and secret are in the form, belong to one of these clients, and are not sent by Basic.
+    """Expects ID and secret of one of these clients in the form, and no Basic header.
 
     Any other Authorization header is recorded: the specification names only client_secret_basic.
     """
@@ -170,7 +170,7 @@ def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[Ag
             expect.that(
                 right,
                 f"{name} in the body of the token request",
-                expected="the client's own, with everything encoded that means something else in a form",
+                expected="the client's own, with reserved characters encoded for a form",
                 got="another one" if given[name] else "nothing",
                 exchange=each.exchange(),
             )
@@ -179,7 +179,7 @@ def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[Ag
 
 
 def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
-    """No token request has a Basic header, which is unsupported for agents, or the secret in its address."""
+    """Expects no Basic header, which is unsupported for agents, and no secret in the token request's URL."""
     for each in requests:
         query = parse_qs(urlsplit(each.call.target).query)
         expect.that(
@@ -200,7 +200,7 @@ def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
 
 
 def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
-    """The redirect URI equals that of the authorization that gave the code."""
+    """Expects the redirect URI of the authorization that gave the code."""
     used = _by_code(found, "redirect_uri")
     for each in exchanges:
         code, given = each.call.form().get("code", ""), each.call.form().get("redirect_uri")
@@ -214,7 +214,7 @@ def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked])
 
 
 def proves_its_code(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
-    """The S256 of the verifier is the challenge of the authorization that gave the code."""
+    """Expects that the S256 of the verifier is the challenge of the authorization that gave the code."""
     challenges = _by_code(found, "code_challenge")
     for each in exchanges:
         verifier = each.call.form().get("code_verifier", "")
@@ -232,18 +232,18 @@ def _by_code(found: Iterable[Asked], parameter: str) -> Mapping[str, str | None]
 
 
 def _length_of_secret(value: str) -> str:
-    """A value that may be a secret, described by its length."""
+    """The value, or only its length if it is so long that it may be a secret."""
     return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"
 
 
 def _member(registration: Heard, name: str) -> Any:
-    """The value, or None if it is missing."""
+    """The value of this member, or None if it is missing."""
     record = registration.call.json()
     return record.get(name) if isinstance(record, dict) else None
 
 
 def _scopes_in(record: Any, member: str = "the body") -> Iterator[tuple[str, str]]:
-    """Every scope of the Resource at any depth, with the member that has it."""
+    """Every scope of the Resource at any depth, with the name of the member that contains it."""
     if isinstance(record, dict):
         for name, value in record.items():
             yield from ((member, scope) for scope in _SCOPE.findall(unquote(str(name))))

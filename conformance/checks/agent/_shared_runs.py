@@ -25,7 +25,7 @@ NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer 
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
-# Rule AGENT-15 fails so many calls with one refused token.
+# Rule AGENT-15 fails an agent that makes this many calls with one refused token.
 MOST_WITH_ONE_TOKEN = 20
 # Faults that last for the whole first run of an install.
 FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
@@ -56,8 +56,8 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
 }
 # The specification does not define these members of the gateway's document; some gateways leave them out.
 UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
-# Faults in a later run, when a token has expired and the install has kept data. The document comes first: if
-# an agent keeps several, it may use the first.
+# Faults in a later run, in which a token has expired and the install has stored data. The one in the
+# discovery document comes first: an agent that stores several documents may use the first.
 LATER = (
     "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
@@ -65,7 +65,7 @@ LATER = (
     SERVICE_FAILS_LATE,
 )
 _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
-# How long a token is valid that a check lets expire by the clock, and how long the service goes on accepting
+# The lifetime of a token that a check lets expire by the clock, and for how long the service still accepts
 # it: a slow agent must be able to use a token that it has just got.
 _SHORT_LIFE_S, _LEEWAY_S = 3, 30.0
 
@@ -77,12 +77,15 @@ class Expiry:
     by_the_clock: bool
 
     def begin(self, desk: AgentEndpoints) -> None:
-        """Call this before the first token is issued."""
+        """If tokens expire by the clock, shortens their lifetime; called before the first one is issued."""
         if self.by_the_clock:
             desk.lifetime_s, desk.leeway_s = _SHORT_LIFE_S, _LEEWAY_S
 
     def end_access_tokens(self, desk: AgentEndpoints) -> None:
-        """Tokens from now on live as usual: a slow agent may look at the clock before it uses a fresh one."""
+        """Ends the access tokens issued so far.
+
+        Later tokens have the usual lifetime: a slow agent may check the clock before it uses a fresh one.
+        """
         if self.by_the_clock:
             time.sleep(max(0.0, desk.all_expired_at() - time.time()))
             desk.lifetime_s = ACCESS_TOKEN_S
@@ -110,7 +113,7 @@ def held(agents: Agents) -> Install:
 
 
 def refused(agents: Agents) -> Install:
-    """The first code of a run is refused; in a later run two codes, after which the agent may give up."""
+    """A run whose first code is refused, and a later run with two refused codes, which may fail."""
 
     def play(install: Install) -> None:
         install.world.desk.refusals = 1
@@ -192,7 +195,7 @@ def refused_calls(heard: Iterable[Heard]) -> Counter[str]:
 
 
 def _calls_without_end(install: Install, before: int) -> bool:
-    """True if a token was refused so often since then that the run can be stopped."""
+    """True if a token was refused so often since `before` that the run can be stopped."""
     calls = [
         each
         for each in install.world.heard(since=before)
@@ -220,7 +223,7 @@ def renewed(agents: Agents) -> Install:
 def renewed_by_the_clock(agents: Agents) -> Install:
     """A run that gets a token for a few seconds, and one after its expiry; the refresh token remains valid.
 
-    Only an agent that looks at the clock replaces the token: the service still accepts it.
+    Only an agent that checks the clock replaces the token: the service still accepts it.
     """
 
     def play(install: Install) -> None:
@@ -245,7 +248,7 @@ def documented(agents: Agents) -> Install:
 
 
 def listed(agents: Agents) -> Install:
-    """A run whose service lists the Resource's scopes alone, and whose gateway lists other methods first.
+    """A run whose service lists only the Resource's scopes, and whose gateway lists other methods first.
 
     One method is that of Proxy clients, which use the same token endpoint; others are for other clients.
     `openid` is a scope of the gateway, so a service need not list it.
@@ -266,7 +269,7 @@ def listed(agents: Agents) -> Install:
 
 
 def recovered(agents: Agents, case: str) -> Install:
-    """A run with a fault for its whole duration, and one without it afterwards."""
+    """A run with a fault for its whole duration, and a later run without it."""
 
     def play(install: Install) -> None:
         _run_with_fault(install, case, f"a run in which {case}")
@@ -276,7 +279,7 @@ def recovered(agents: Agents, case: str) -> Install:
 
 
 def troubled(agents: Agents) -> Install:
-    """A run that gets a token; then for each fault one with an expired token and the fault, and a next one.
+    """A run that gets a token; then for each fault a run with an expired token and the fault, and a next run.
 
     All runs use one install: the next run after one fault is the run before another.
     """
@@ -297,7 +300,7 @@ def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
     return runs[place], runs[place + 1], runs[place + 2]
 
 
-# The fault for which a call with a token fails, and the runs that show it.
+# The reason why a call with a token fails, and the runs in which it does.
 HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
     EXPIRED: renewed,
     REFUSED: all_tokens_refused,
@@ -310,7 +313,7 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
 
 
 def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
-    """An install in which a call with a token failed, and those of its runs that ended."""
+    """An install in which a call with a token failed, and its runs up to the first time limit."""
     install = HELPLESS[case](agents)
     all_in_time(install.runs[:1])
     runs = in_time(install.runs)
@@ -325,13 +328,13 @@ def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
 
 
 def _failed_with_token(each: Heard, case: str) -> bool:
-    """True for a call with a token that failed; an invalid token is answered with the challenge."""
+    """True for a call with a token that failed; for invalid tokens, only if it got the challenge."""
     is_challenged = each.call.status == 401
     return each.call.header("authorization") is not None and (is_challenged or case not in {EXPIRED, REFUSED})
 
 
 def _run_with_fault(install: Install, case: str, what: str) -> None:
-    """A run with a fault for its whole duration, and then a run without it."""
+    """Launches a run with a fault for its whole duration."""
     endpoint, answer = FAULTS[case]
     script = _script(install.world, endpoint)
     script.always(endpoint, answer)

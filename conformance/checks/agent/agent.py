@@ -1,6 +1,6 @@
 """The agent's flow from the challenge to the orders, without faults.
 
-All but two of these checks use the same runs: the first one, and those in which the agent does it again.
+Most of these checks use the same runs: the first one, and those in which the agent repeats the flow.
 Authorizations are also examined in runs after a refusal and an approval.
 """
 
@@ -32,7 +32,7 @@ from gateproof.fakes.gateway.application import asks_for_gzip
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
-# Where the pointer is in the challenge; the specification does not tell agents about a second challenge.
+# Where the pointer is in the challenge; the specification tells agents nothing about a second challenge.
 WITHOUT_QUOTES = "without quotes"
 CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
 METADATA_ELSEWHERE = "metadata elsewhere"
@@ -42,12 +42,12 @@ _OTHERWISE = {"content-type": "application/json; charset=utf-8"}
 
 
 def _more_in_the_redirect(world: AgentWorld) -> None:
-    """A redirect may contain more than code and state."""
+    """A redirect contains more parameters than code and state."""
     world.desk.extra_parameters = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
 
 
 def _reserved_characters(world: AgentWorld) -> None:
-    """Client ID and code may contain any printable character (RFC 6749 appendix A)."""
+    """Client ID and code contain reserved characters: any printable one is allowed (RFC 6749 appendix A)."""
     world.desk.odd_values = True
 
 
@@ -57,7 +57,7 @@ def _registrations_by_their_label(world: AgentWorld) -> None:
 
 
 def _more_in_every_answer(world: AgentWorld) -> None:
-    """A client must ignore unknown members (RFC 9728 section 3.2, RFC 6749 section 5.1).
+    """All answers have unknown members, to be ignored by RFC 9728 section 3.2 and RFC 6749 section 5.1.
 
     The registration answer repeats what was registered (RFC 7591 section 3.2.1).
     """
@@ -66,9 +66,9 @@ def _more_in_every_answer(world: AgentWorld) -> None:
 
 
 def _answers_written_otherwise(world: AgentWorld) -> None:
-    """`bearer` equals `Bearer` (RFC 6749 section 5.1), and a JSON Content-Type may have parameters.
+    """`bearer` replaces `Bearer` (RFC 6749 section 5.1), and the JSON Content-Type has parameters.
 
-    Names of headers may have capitals (RFC 9110 section 5.1), as in the specification's `WWW-Authenticate`.
+    Header names have capitals (RFC 9110 section 5.1), as in the specification's `WWW-Authenticate`.
     """
     world.service.script.always(Endpoint.OPERATION, Answer(capitals=True))
     world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE, capitals=True))
@@ -126,10 +126,10 @@ def operation_is_carried_out_in_gzip(agents: Agents) -> None:
 
 @check("AGENT-01", cases=tuple(CHALLENGES))
 def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> None:
-    """The agent finds the pointer without quotes, and behind other parameters.
+    """The agent finds the metadata pointer without quotes, and after other parameters.
 
-    The specification has it without quotes. HTTP requires quotes for a URL there (RFC 9110 section 11.2), so
-    an agent may require them, too.
+    The specification shows it without quotes. HTTP requires quotes for a URL there (RFC 9110 section 11.2),
+    so an agent may require them, too.
     """
     works(agents.normal())
     install = agents.install()

@@ -1,4 +1,4 @@
-"""Which addresses an agent opens in its user's browser, and by what means."""
+"""Which URLs an agent opens in its user's browser, and how it starts the browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.route import parts_of
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# Plain HTTP is on another host than this machine: some clients exempt the machine's own.
+# The plain HTTP URL is not on this machine: some clients allow plain HTTP to local hosts.
 _PLAIN = "http://gateway.example/authorize"
 NOT_HTTPS: Mapping[str, str] = {
     "plain HTTP": _PLAIN,
@@ -24,7 +24,7 @@ NOT_HTTPS: Mapping[str, str] = {
     "no scheme": "//gateway.example/authorize",
     "an option": "--gateproof",
 }
-# What a shell makes of an address in which this stands, be it quoted or not. A space would end the address.
+# Texts that make a shell run the command `{}` in a URL, quoted or not. A space would end the URL.
 SHELL: Mapping[str, str] = {
     "command substitution": "$({})",
     "backquotes": "`{}`",
@@ -37,7 +37,7 @@ SHELL: Mapping[str, str] = {
 
 @check("AGENT-19", cases=tuple(NOT_HTTPS))
 def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
-    """Whatever the document has for an authorization endpoint, the browser is run with https alone."""
+    """The agent opens only https URLs in the browser, whatever authorization endpoint the gateway names."""
     _opens_its_browser(agents)
     install = agents.install()
     _names(install, case)
@@ -54,7 +54,7 @@ def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
 
 @check("AGENT-19")
 def endpoint_that_is_no_more_https_is_not_opened(agents: Agents) -> None:
-    """An install that has had tokens is led to an endpoint in plain HTTP."""
+    """An install that had tokens opens no authorization endpoint that has changed to plain HTTP."""
     _opens_its_browser(agents)
     install = agents.install()
     works(install.launch("a run that gets tokens"))
@@ -69,9 +69,9 @@ def endpoint_that_is_no_more_https_is_not_opened(agents: Agents) -> None:
 
 @check("AGENT-19", cases=tuple(SHELL))
 def address_is_no_command(agents: Agents, case: str) -> None:
-    """Characters that mean something to a shell stand in path and query of the authorization endpoint.
+    """No shell runs a command that is in the path and query of the authorization endpoint.
 
-    An agent may open that address, encode it or refuse it. Nothing in it is run.
+    The agent may open, encode or refuse this URL.
     """
     _opens_its_browser(agents)
     install = agents.install()
@@ -97,7 +97,7 @@ def address_is_no_command(agents: Agents, case: str) -> None:
 
 
 def _opens_its_browser(agents: Agents) -> None:
-    """The twin: the normal run opens the https address that the document names."""
+    """The positive twin: the normal run opens the https URL of the document; LeftOut if it opens none."""
     run = works(agents.normal())
     if not _opened(run):
         raise LeftOut("the agent opens no browser: its user types the address that it prints")

@@ -47,7 +47,8 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
 def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
     """An install with a client and a token sends no request to a party with an invalid certificate.
 
-    It is the service's certificate while the token is valid, and that of each gateway host after its expiry.
+    The service's certificate is invalid while the token is valid; those of the gateway hosts after its
+    expiry.
     """
     works(agents.normal())
     install = agents.install()

@@ -1,6 +1,7 @@
-"""The agent's requests when documents list less than usual, or list it in another order.
+"""The agent's requests when documents list less than usual, or in another order.
 
-The specification shows none of these lists. It shows what an agent registers and asks for, whatever they say.
+The specification shows none of these lists. It shows what an agent registers and requests, whatever they
+contain.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
 
 @check("AGENT-02")
 def registration_goes_by_no_order_of_methods(agents: Agents) -> None:
-    """A gateway may list the method of Proxy clients first: the agent registers client_secret_post."""
+    """If the gateway lists the method of Proxy clients first, the agent registers client_secret_post."""
     _, run = _played_run(agents, listed)
     calls = run.calls(Endpoint.REGISTRATION)
     _sent(bool(calls), "registration")
@@ -75,7 +76,7 @@ def registration_goes_by_no_order_of_methods(agents: Agents) -> None:
 
 @check("AGENT-03")
 def authorization_asks_for_openid_where_it_is_not_listed(agents: Agents) -> None:
-    """The agent requests `openid` although metadata and challenge name the Resource's scopes alone.
+    """The agent requests `openid` although metadata and challenge name only the Resource's scopes.
 
     It uses S256 although the gateway lists another method first.
     """
@@ -110,6 +111,6 @@ def _played_run(agents: Agents, scene: Callable[[Agents], Install]) -> tuple[Ins
 
 
 def _sent(there: bool, what: str) -> None:
-    """These lists are not in the specification; an agent may still require them."""
+    """Raises LeftOut if nothing was sent: an agent may require lists that are not in the specification."""
     if not there:
         raise LeftOut(f"the agent depends on what the documents list, and makes no {what} here")

@@ -38,11 +38,11 @@ from gateproof.conformance.suite.claims import require
 from gateproof.fakes.gateway.script import Endpoint
 
 WITHOUT_TOKENS = (TOKEN_ENDPOINT_FAILS, NO_JSON_FOR_TOKENS, NO_TOKEN, CLIENT_REJECTED)
-# Faults after which the authorization, and so its exchange, failed.
+# Faults that make an authorization and its exchange fail.
 IN_VAIN: Mapping[str, Callable[[Agents], Install]] = {
     **{case: partial(recovered, case=case) for case in WITHOUT_TOKENS},
     REFUSED: all_tokens_refused,
-    # The service names the Resource's scopes alone; what an authorization asks for is the same as ever.
+    # The service names only the Resource's scopes; the authorization has to request the same as usual.
     "a scope is said to be missing": forbidden_by_scope,
 }
 
@@ -92,6 +92,6 @@ def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
 
 
 def _ended(install: Install) -> list[Run]:
-    """The first of its runs, which must end, and those after it until one is stopped at its limit."""
+    """The first run, which has to end in time, and the later ones up to the first that reaches its limit."""
     all_in_time(install.runs[:1])
     return in_time(install.runs)

@@ -48,9 +48,9 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.reports.verdicts import many
 
-# What is in a refresh request and in no other.
+# A text that only refresh requests contain.
 _OF_A_REFRESH = "grant_type=refresh_token"
-# Faults of a first run after which an agent has a client.
+# Faults in a first run that occur after the registration.
 FAULTY = (
     TOKEN_ENDPOINT_FAILS,
     NO_JSON_FOR_TOKENS,
@@ -124,10 +124,10 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
 
 @check("AGENT-11", needs=["faults"])
 def interruption_loses_no_client(agents: Agents) -> None:
-    """A user who interrupts the agent at the sign-in finds its client again: the next run does not register.
+    """If the user interrupts the agent at the sign-in, the next run does not register again.
 
-    The client was used in a run before. Whether the agent handles the signal or is ended by it makes no
-    difference to what was stored by then.
+    The client was used in an earlier run. So it was stored by then, whether the agent handles the signal or
+    is ended by it.
     """
     works(agents.normal())
     first, run, after = interrupted_at_sign_in(agents).runs
@@ -150,7 +150,7 @@ def interruption_loses_no_client(agents: Agents) -> None:
 def run_after_the_end_of_tokens_works(agents: Agents) -> None:
     """If a token from an earlier run gets the challenge, the agent gets another one and works.
 
-    The same is tried with the next token: an install lives longer than any of its tokens.
+    The check repeats this with the next token: an install is used for longer than any of its tokens is valid.
     """
     works(agents.normal())
     works(agents.story(2))
@@ -203,8 +203,8 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
 def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     """An agent whose token has expired by its own clock replaces it and works.
 
-    The first time the token can still be refreshed. The second time the user has to be asked, and the service
-    refuses the expired token. An agent may treat a token with a short lifetime as expired at once.
+    The first time the token can still be refreshed. The second time the user has to authorize again, and the
+    service refuses the expired token. An agent may treat a token with a short lifetime as expired at once.
     """
     works(agents.normal())
     install = renewed_by_the_clock(agents)
@@ -231,7 +231,7 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
     expiry.begin(desk)
     _gets_tokens(install, expiry, "a run that gets tokens")
     desk.rotates_refresh_tokens = False
-    # By the clock there is one expiry: the token that replaces an expired one lives as usual.
+    # By the clock there is one expiry: the token that replaces an expired one has the usual lifetime.
     for which in ("the access token", "the next access token")[: 1 if expiry.by_the_clock else 2]:
         expiry.end_access_tokens(desk)
         what = f"a run in which {which} has expired, and a refresh brings an access token alone"
@@ -264,7 +264,7 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
 
 
 def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
-    """The first run; leaves out an agent that does not use a token which soon expires by the clock."""
+    """The first run; LeftOut if the agent does not use a token that soon expires by the clock."""
     run = install.launch(what)
     if expiry.by_the_clock:
         _usable(run)
@@ -273,16 +273,16 @@ def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
 
 
 def _usable(run: Run) -> None:
-    """Leaves out an agent that did not use its token: it may need one that is valid for longer."""
+    """Raises LeftOut if the agent did not use its token: it may need one that is valid for longer."""
     all_in_time([run])
     if not run.done:
         raise LeftOut("the agent does not use a token that is valid for a few seconds")
 
 
 def _refreshes_at(agents: Agents) -> Expiry:
-    """What makes the agent refresh: a refused token, or its own clock. Leaves out an agent that does neither.
+    """What makes the agent refresh: a refused token, or its own clock; raises LeftOut if neither does.
 
-    It refreshes only if the gateway's document lists the grant.
+    An agent may refresh only if the gateway's document lists the grant.
     """
     works(agents.normal())
     for install, expiry in (
@@ -309,7 +309,7 @@ def _got_a_token_before_it_was_refused(run: Run) -> bool:
 
 
 def _registers(run: Run, times: int) -> None:
-    """The first extra registration is the fault."""
+    """Expects this number of registrations; a failure shows the first extra one."""
     calls = run.calls(Endpoint.REGISTRATION)
     expect.that(
         len(calls) == times,

@@ -1,4 +1,4 @@
-"""The access token is for the origin of the service: where else an agent could bring it."""
+"""The access token is for the service's origin only: other places to which an agent might send it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ELSEWHERE = "anything that is sent to another origin than the service's"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Redirect:
-    """Where the service sends a call that it accepts, and by which status.
+    """Where the service redirects a call that it accepts, and with which status.
 
-    In a `later` run the call comes with a kept token. With `by_itself` the way leads over another path of
-    the service.
+    In a `later` run the call has a kept token. With `by_itself`, the service first redirects to another path
+    of its own.
     """
 
     status: int
@@ -38,7 +38,7 @@ def _another_host(install: Install) -> str:
 
 
 def _another_port(install: Install) -> str:
-    """The same host, where somebody else listens."""
+    """The same host with another port, where another party listens."""
     return f"{install.world.url(GATEWAY)}/orders"
 
 
@@ -47,12 +47,12 @@ def _plain_http(install: Install) -> str:
 
 
 def _without_a_scheme(install: Install) -> str:
-    """A reference that begins with a slash, as a path does, and names another host."""
+    """A reference without a scheme: it starts with a slash, like a path, but names another host."""
     return _another_host(install).removeprefix("https:")
 
 
 def _begins_alike(install: Install) -> str:
-    """The service's origin is there as user info; the host comes behind it."""
+    """A URL with the service's origin as user info, followed by the real host."""
     return f"{install.world.service.url}@{urlsplit(_another_host(install)).netloc}/orders"
 
 
@@ -72,7 +72,7 @@ REDIRECTS: Mapping[str, Redirect] = {
 
 @check("AGENT-18")
 def access_token_goes_to_the_service_alone(agents: Agents) -> None:
-    """In the normal runs, also where a kept token has expired, nobody but the service is shown the token."""
+    """In the normal runs, also after a kept token has expired, only the service gets the access token."""
     works(agents.normal())
     _came_to_the_service(agents.shared(), agents.normal())
 
@@ -82,7 +82,7 @@ def access_token_goes_to_the_service_alone(agents: Agents) -> None:
 
 @check("AGENT-18", cases=tuple(REDIRECTS))
 def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) -> None:
-    """The service answers a call that it accepts with a redirect: who follows it leaves the token behind."""
+    """An agent that follows a redirect of the service to another origin does not send the token there."""
     works(agents.normal())
     install, redirect = agents.install(), REDIRECTS[case]
     if redirect.later:
@@ -102,7 +102,7 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
 
 @check("AGENT-18")
 def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
-    """The metadata of the service may be on another host, where a token that was kept is not for."""
+    """The agent fetches metadata from another host without a token that it has kept."""
     works(agents.normal())
     install = agents.install(metadata_apart=True)
     works(install.launch("a run with metadata on another host"))
@@ -116,7 +116,7 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
 
 @check("AGENT-18")
 def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
-    """A service that has moved to another gateway refuses the kept token: it is nothing to the new one."""
+    """If the service has moved to another gateway, the agent does not send the kept token to that gateway."""
     works(agents.normal())
     install = agents.install()
     second = install.world.add_second_gateway()
@@ -131,7 +131,7 @@ def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
 
 @check("AGENT-18", needs=["faults"], cases=tuple(HELPLESS))
 def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> None:
-    """A call with a token was refused or failed: the gateway and everybody else is asked without it."""
+    """After a call with a token was refused or failed, the agent sends the token to no other party."""
     works(agents.normal())
     install, runs = without_help(agents, case)
 
@@ -141,7 +141,7 @@ def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> Non
 
 
 def _came_to_the_service(install: Install, run: Run) -> None:
-    """The twin of all that is not found: it is found where it belongs."""
+    """Requires, as the positive twin, a call to the service with the access token."""
     tokens = install.world.desk.access_tokens
     calls = run.calls(Endpoint.OPERATION, party=SERVICE)
     require.that(
@@ -153,7 +153,7 @@ def _came_to_the_service(install: Install, run: Run) -> None:
 
 
 def _nowhere_else(install: Install, run: Run) -> None:
-    """Neither a request to another origin nor an address that the browser opens has an access token."""
+    """Expects no access token in requests to other origins, and in URLs that the browser opens."""
     for each in run.calls():
         if each.party == SERVICE:
             continue
@@ -179,7 +179,7 @@ def _nowhere_else(install: Install, run: Run) -> None:
 
 
 def _found(install: Install, text: str) -> bool:
-    """The token of any gateway that the service has named, in plain text or encoded."""
+    """True if the text contains a token of any gateway that the service named, in plain text or encoded."""
     tokens: Iterable[str] = [token for desk in install.world.named for token in desk.access_tokens]
     return bool(printed(text.encode(errors="surrogatepass"), {"access_token": list(tokens)}))
 

@@ -35,18 +35,19 @@ SAMPLES = 6
 VERIFIER_LENGTHS = range(43, 129)
 # Estimates for 32 and 16 random octets from few samples: in some positions, letters repeat by chance.
 VERIFIER_BITS, STATE_BITS = 240.0, 118.0
-# With this many samples it is not by chance that a position does not vary: a few bits too few are seen.
+# With this many samples no position stays constant by chance: even a few missing bits are detected.
 MANY_SAMPLES = 14
 _IN_FULL = {VERIFIER_BITS: 256, STATE_BITS: 128}
-# RFC 7636 section 4.1 has no others. The last one fills up base64url, which the specification names.
+# RFC 7636 section 4.1 allows no others. The last one is the padding of base64url, which the specification
+# names.
 _OF_VERIFIERS = frozenset(f"{string.ascii_letters}{string.digits}-._~=")
-# A common part of this length is not by chance.
+# A common part of this length is no coincidence.
 _SHARED = 12
-# This many small numbers correspond to 16 bits, and a user may take this long on the way to the gateway.
+# How many small numbers are tried (16 bits), and how long before the request a value may have been generated.
 _SMALL_NUMBERS, _DRAWN_BEFORE_S = 1 << 16, 60
-# A launched process may start others before one of them draws, and so may other programs.
+# Processes started between the launched one and the one that generates values, also by other programs.
 _STARTED_MEANWHILE = 64
-# Of three installs two begin in the same second, wherever in it they are started.
+# Two of three installs start in the same second, at whatever moment they are started.
 _AT_ONCE, _FEWEST_AT_ONCE = 3, 2
 
 
@@ -54,7 +55,7 @@ _AT_ONCE, _FEWEST_AT_ONCE = 3, 2
 def verifier_is_long_and_random(agents: Agents) -> None:
     """The verifier has 43 to 128 of the characters of a verifier, with the randomness of 32 octets.
 
-    What is no base64url is recorded where RFC 7636 allows it, and where it only fills base64url up.
+    Characters that RFC 7636 allows but base64url does not have, and padding, are recorded.
     """
     attempts = _exchanged(agents)
     verifiers = [attempt.verifier or "" for attempt in attempts]
@@ -89,7 +90,7 @@ def state_is_long_and_random(agents: Agents) -> None:
 
 @check("AGENT-04")
 def verifier_is_random_within_an_install(agents: Agents) -> None:
-    """The verifiers of one install have the randomness of 32 octets beside their common part."""
+    """The verifiers of one install have the randomness of 32 octets apart from their common part."""
     attempts = _exchanged(agents)
     verifiers = [attempt.verifier or "" for attempt in attempts]
     _random_within(agents, attempts, verifiers, VERIFIER_BITS, "the verifier")
@@ -97,7 +98,7 @@ def verifier_is_random_within_an_install(agents: Agents) -> None:
 
 @check("AGENT-04")
 def state_is_random_within_an_install(agents: Agents) -> None:
-    """The states of one install have the randomness of 16 octets beside their common part."""
+    """The states of one install have the randomness of 16 octets apart from their common part."""
     attempts = _samples(agents)
     states = [attempt.state or "" for attempt in attempts]
     _random_within(agents, attempts, states, STATE_BITS, "the state")
@@ -176,9 +177,9 @@ def neither_is_a_digest_of_what_is_easily_guessed(agents: Agents) -> None:
 
 @check("AGENT-04")
 def neither_comes_from_a_guessable_seed(agents: Agents) -> None:
-    """Verifier and state are not what a generator gives after the time or a number of a process.
+    """Verifier and state are no output of a generator that is seeded with the time or a process ID.
 
-    The generator is Python's, with which many agents are written. Others are not looked at here.
+    Only Python's generator is tested, which many agents use.
     """
     attempts = _samples(agents)
     values = {each for attempt in attempts for each in (attempt.state, attempt.verifier) if each}
@@ -196,7 +197,7 @@ def neither_comes_from_a_guessable_seed(agents: Agents) -> None:
 def installs_that_start_at_once_draw_different_values(agents: Agents) -> None:
     """New installs that start at the same moment have different states and challenges.
 
-    What is made of the time in seconds, in whatever way, is the same in two of them.
+    Any value that depends only on the time in seconds is the same in two of them.
     """
     works(agents.normal())
     runs = agents.at_once(_AT_ONCE, f"a run that starts together with {_AT_ONCE - 1} others")
@@ -219,19 +220,19 @@ def installs_that_start_at_once_draw_different_values(agents: Agents) -> None:
 
 
 def _easy_seeds(attempts: Sequence[Attempt]) -> set[int]:
-    """The seconds in which the values may have been drawn, and the processes that may have drawn them."""
+    """The seconds in which values may have been generated, and IDs of processes that may have done it."""
     numbers = {attempt.process + more for attempt in attempts for more in range(_STARTED_MEANWHILE)}
     return numbers.union(_seconds(attempts))
 
 
 def _as_written(values: Sequence[str]) -> dict[str, str]:
-    """From each text that may be a digest (the value itself and its decodings) to the value."""
+    """Maps each text that may be a digest (the value itself and its decodings) to the value."""
     plain = spelled_out(values) if values else []
     return dict(zip((*plain, *values), (*values, *values), strict=True))
 
 
 def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
-    """Small numbers, and the seconds in which the value may have been made."""
+    """Small numbers, and the seconds in which the value may have been generated."""
     for number in chain(range(_SMALL_NUMBERS), _seconds(attempts)):
         yield str(number).encode()
 
@@ -243,7 +244,7 @@ def _seconds(attempts: Sequence[Attempt]) -> set[int]:
 
 
 def _samples(agents: Agents) -> list[Attempt]:
-    """All authorizations so far, and as many more as are needed."""
+    """All authorizations so far, after more runs if there are too few."""
     works(agents.normal())
     _installs(agents)
     run = 2
@@ -260,9 +261,9 @@ def _samples(agents: Agents) -> list[Attempt]:
 
 
 def _installs(agents: Agents) -> list[Install]:
-    """Installs whose authorizations are independent of the result of the one before.
+    """Installs with authorizations after different results of the one before.
 
-    In them a code was refused or missing, the token was refused, or nothing is known of the exchange.
+    It succeeded, a code was refused or missing, a token was refused, or the token endpoint failed.
     """
     scenes = [scene(agents) for scene in (refused, held, all_tokens_refused)]
     return [agents.shared(), *scenes, recovered(agents, TOKEN_ENDPOINT_FAILS)]
@@ -289,14 +290,14 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
     apparent = apparent_bits(texts) if all(values) else 0.0
     expect.that(
         apparent >= bits and not steady_steps(values) and not steady_steps(texts),
-        f"what {what} carries, by {len(values)} samples",
+        f"random bits in {what}, estimated from {len(values)} samples",
         expected=f"about {_IN_FULL[bits]} random bits",
         got=_found(apparent, bits),
         exchange=shown,
     )
     expect.that(
         len(set(texts)) < MANY_SAMPLES or not fewer_bits_than(_IN_FULL[bits], texts),
-        f"what {what} carries at most, by {len(values)} samples",
+        f"most random bits in {what}, by {len(values)} samples",
         expected=f"{_IN_FULL[bits]} random bits",
         got="fewer, even if every position that varies is random",
         exchange=shown,
@@ -306,7 +307,7 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
 def _random_within(
     agents: Agents, attempts: Sequence[Attempt], values: Sequence[str], bits: float, what: str
 ) -> None:
-    """The common part of an install's values is known to anybody who has seen one of them."""
+    """Expects this randomness apart from the install's common part, which any one of its values reveals."""
     installs: dict[str, list[str]] = {}
     for attempt, value in zip(attempts, spelled_out(values), strict=True):
         installs.setdefault(attempt.install, []).append(value)
@@ -315,7 +316,7 @@ def _random_within(
         raise LeftOut("there are too few authorizations of one and the same install")
     expect.that(
         left >= bits and not any(map(steady_steps, installs.values())),
-        f"what {what} carries beside what is the same in an install, by {len(values)} samples",
+        f"random bits in {what} apart from the install's common part, by {len(values)} samples",
         expected=f"about {_IN_FULL[bits]} random bits",
         got=_found(left, bits),
         exchange=_one_of(agents, attempts),

@@ -1,4 +1,4 @@
-"""Redirects from a hostile browser: with another state, without one, or twice."""
+"""Redirects from a hostile browser: with another state, without a state, or delivered twice."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _TEMPTED_S = 1.5
 _STATE = re.compile(r"(?<=[?&])state=[^&#]*")
 _CODE = re.compile(r"(?<=[?&])code=[^&#]*")
 _BASE64URL = f"{string.ascii_uppercase}{string.ascii_lowercase}{string.digits}-_"
-# What means something to whoever looks the state up or matches it: every object of JavaScript has a member of
-# this name, and anything fits these patterns of a shell and of regular expressions.
+# States with a special meaning for code that looks them up or matches them: a member of every JavaScript
+# object, and patterns of shells and of regular expressions that match anything.
 _NAME_OF_EVERY_OBJECT, _PATTERN, _EXPRESSION = "constructor", "*", ".*"
 EARLIER, FIRST = "of an earlier run", "of the first authorization of the run"
 OTHER_CASE = "its own in the other case"
-# What the query contains in place of the state.
+# Returns what the query contains instead of the state.
 Change = Callable[[str], str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tampered:
-    """Redirects that come before the right one, and at which authorization of the run.
+    """Wrong redirects that are delivered before the right one, and at which authorization of the run.
 
     A `later` run belongs to an install whose tokens are no longer valid; before a second authorization the
     first code was refused. `says_issuer` adds `iss` to every redirect (RFC 9207). With `of_first`, the state
     of the run's first authorization is changed, not that of this one. `after_error` is the state of a
-    redirect with an error and no code, which comes before all others.
+    redirect with an error and no code, which is delivered before all others.
     """
 
     redirects: tuple[Change, ...]
@@ -57,7 +57,7 @@ def _random_like(state: str) -> str:
 
 
 def _another_last_letter(state: str) -> str:
-    """The text with the highest bit of its last letter changed: base64 may ignore the lower ones."""
+    """The text with the highest bit of its last letter changed: base64 decoders may ignore the lower bits."""
     place = _BASE64URL.find(state[-1:] or "-")
     return state[:-1] + ("A" if place < 0 else _BASE64URL[place ^ 32])
 
@@ -102,12 +102,13 @@ TAMPERED: dict[str, Tampered] = {
     "missing, in a later run": Tampered(redirects=(_none,), later=True),
     EARLIER: Tampered(redirects=(_another,), later=True),
     FIRST: Tampered(redirects=(_as_it_was,), number=2, of_first=True),
-    # The agent may end at an error, or go on waiting; whichever it does, the next redirect is as good as any.
+    # The agent may end at an error or keep waiting; if it waits, it has to check the next redirect like any
+    # other.
     "missing, after an error with another": Tampered(redirects=(_none,), after_error=_another),
     "another, after an error without one": Tampered(redirects=(_another,), after_error=_none),
     "missing, after an error with its own": Tampered(redirects=(_none,), after_error=_as_it_was),
 }
-# A repeated parameter is wrong by RFC 6749 section 3.1; which one an agent uses is not defined.
+# A repeated parameter is invalid (RFC 6749 section 3.1); which value an agent uses is not defined.
 DOUBLED: dict[str, Change] = {
     "its own first": lambda state: f"state={quote(state)}&state={_random_like(state)}",
     "its own last": lambda state: f"state={_random_like(state)}&state={quote(state)}",
@@ -119,8 +120,8 @@ DOUBLED: dict[str, Change] = {
 def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     """A good code with a state that is not the agent's own is not exchanged.
 
-    BROWSER returns after the redirect, so an agent that waits for it continues. Then the right redirect comes
-    with another code: an agent may wait for it, or end with an error.
+    The browser command returns after the redirect, so an agent that waits for it continues. Then the right
+    redirect comes with another code: an agent may wait for it, or end with an error.
     """
     works(agents.normal())
     install, tampered = agents.install(), TAMPERED[case]
@@ -258,6 +259,6 @@ def _taken(visits: tuple[Visit, ...]) -> None:
     require.that(
         bool(visits) and any(status is not None for status in visits[0].statuses[:1]),
         "the redirect",
-        expected="an agent that takes it at its callback",
-        got="nobody there" if visits else "no authorization",
+        expected="an agent that accepts it at its callback",
+        got="no listener there" if visits else "no authorization",
     )

@@ -16,7 +16,7 @@ from gateproof.conformance.suite.claims import LeftOut, observe
 
 @check("AGENT-06")
 def refresh_authenticates_in_the_body_alone(agents: Agents) -> None:
-    """A refresh has no Basic header and no secret in its address, whatever made the agent refresh.
+    """A refresh has no Basic header and no secret in its URL, whatever made the agent refresh.
 
     This includes refreshes that fail, and those after them.
     """

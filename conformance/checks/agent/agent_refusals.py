@@ -30,7 +30,7 @@ from gateproof.fakes.gateway.script import Endpoint
 
 @check("AGENT-08")
 def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
-    """A Pending agent ends or asks after a few authorizations; after its approval a later run works.
+    """A Pending agent ends after a few authorizations; after its approval a later run works.
 
     The browser either stays on a page, or is redirected with an error and no code.
     """
@@ -97,8 +97,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
 def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     """If the service refuses every fresh token, the agent ends with an error after a few tries.
 
-    Calls with one refused token are bounded as well. This is tried in a run without a token and in one with
-    a token of an earlier run.
+    Calls with one refused token are limited as well. The check uses a run without a token and one with a
+    token of an earlier run.
     """
     works(agents.normal())
     fresh, _, kept, _ = all_tokens_refused(agents).runs
@@ -110,15 +110,15 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
 def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     """If the service answers every token with 403 and a challenge for scopes, the agent gives up as well.
 
-    The token has these scopes already (RFC 6750 section 3.1), so no further authorization is of help. The
-    agent may ask for none, or for a few.
+    The token has these scopes already (RFC 6750 section 3.1), so another authorization does not help. The
+    agent may request none, or a few.
     """
     works(agents.normal())
     _gives_up(ended(forbidden_by_scope(agents).runs[0]))
 
 
 def _gives_up(run: Run) -> None:
-    """The run ends by itself with an error, after a bounded number of authorizations and calls."""
+    """Expects an error exit of the run itself, after a limited number of authorizations and calls."""
     calls = refused_calls(run.calls(Endpoint.OPERATION))
     require.that(bool(calls), run.what, expected="a call with a token", got="none")
     most = max(calls.values())
@@ -152,7 +152,7 @@ def _gives_up(run: Run) -> None:
 
 
 def _fresh_each_time(runs: list[Run]) -> None:
-    """Every exchange has a new verifier; if the first one proves its code, the later ones do as well."""
+    """Expects a new verifier in every exchange; if the first one proves its code, the later ones do, too."""
     visits = [visit for run in runs for visit in run.visits]
     challenges = {code: visit.value("code_challenge") for visit in visits for code in visit.codes()}
     made = [each for run in runs for each in exchanges(run)]

@@ -1,4 +1,4 @@
-"""Which grants an agent registers for, and what its registration does not carry."""
+"""The grants that an agent registers for, and the form and authentication of its registration."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ GRANT = "authorization_code"
 FORBIDDEN_GRANTS = frozenset({"implicit", "password", "client_credentials"})
 FORBIDDEN_RESPONSES = frozenset({"token", "id_token"})
 _KNOWN_GRANTS = {GRANT, "refresh_token", *FORBIDDEN_GRANTS}
-# Proxy clients use client_credentials at the same token endpoint, so a gateway may well list it.
+# Proxy clients use client_credentials at the same token endpoint, so a gateway may list it.
 _ALL_GRANTS = [GRANT, "refresh_token", "client_credentials", "implicit", "password"]
 _ALL_RESPONSES = ["code", "token", "id_token", "code id_token", "code token"]
-# Where no grants are listed, RFC 8414 has authorization_code and implicit.
+# If no grants are listed, the default of RFC 8414 is authorization_code and implicit.
 DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
     "lists every grant": {"grant_types_supported": _ALL_GRANTS, "response_types_supported": _ALL_RESPONSES},
     "lists no grant": {"grant_types_supported": None},
@@ -34,7 +34,7 @@ DOCUMENTS: Mapping[str, Mapping[str, Any]] = {
 
 @check("AGENT-17")
 def registration_names_the_code_grant_alone(agents: Agents) -> None:
-    """What the normal runs register is for authorization codes, and no header authenticates it."""
+    """The normal runs register the code grant and no forbidden one, without an Authorization header."""
     calls = [each for run in agents.runs() for each in run.calls(Endpoint.REGISTRATION)]
     _registered(calls, "the normal run")
 
@@ -43,7 +43,7 @@ def registration_names_the_code_grant_alone(agents: Agents) -> None:
 
 @check("AGENT-17", cases=tuple(DOCUMENTS))
 def registration_goes_by_no_list_of_the_document(agents: Agents, case: str) -> None:
-    """A gateway lists what it has for all its clients: an agent registers the grant of agents."""
+    """Whatever grants the gateway's document lists, the agent registers the grant of agents."""
     works(agents.normal())
     install = agents.install()
     install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=DOCUMENTS[case]))
@@ -57,7 +57,7 @@ def registration_goes_by_no_list_of_the_document(agents: Agents, case: str) -> N
 
 @check("AGENT-17", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
 def registration_after_a_failure_names_the_same_grants(agents: Agents, case: str) -> None:
-    """A registration that failed is no reason to ask for another grant, or to authenticate the next one."""
+    """After a failed registration, the agent registers no other grant and sends no Authorization header."""
     works(agents.normal())
     install = recovered(agents, case)
     all_in_time(install.runs[:1])
@@ -71,7 +71,7 @@ def registration_after_a_failure_names_the_same_grants(agents: Agents, case: str
 
 @check("AGENT-17")
 def registration_at_another_gateway_carries_no_token(agents: Agents) -> None:
-    """An install that has a token registers at a second gateway: the token is no part of that."""
+    """An install with a token of one gateway registers at a second one without an Authorization header."""
     works(agents.normal())
     install = agents.install()
     second = install.world.add_second_gateway()
@@ -108,7 +108,7 @@ def _are_right(calls: Iterable[Heard]) -> None:
 
 
 def _are_lists(each: Heard, record: Mapping[str, Any]) -> None:
-    """Where they are sent, both are lists of strings, as the specification has them."""
+    """Expects that grant_types and response_types, if they are sent, are lists of strings."""
     for name in ("grant_types", "response_types"):
         value = record.get(name)
         expect.that(
@@ -125,7 +125,7 @@ def _kind(value: Any) -> str:
 
 
 def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
-    """A member that is left out, or null, leaves the choice to the gateway."""
+    """Expects the code grant and no forbidden one; without the member, the gateway chooses."""
     if record.get("grant_types") is None:
         observe(grant_types="left out")
         return
@@ -142,7 +142,7 @@ def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
 
 
 def _names_no_token(each: Heard, record: Mapping[str, Any]) -> None:
-    """Words of one response type are separated by spaces: `code id_token` names an ID token as well."""
+    """Expects no response type with a token, also not combined with others, as in `code id_token`."""
     if record.get("response_types") is None:
         observe(response_types="left out")
         return

@@ -1,4 +1,4 @@
-"""Where credentials are sent: to the service, to others, in addresses, and in the agent's output."""
+"""Where credentials are sent: to the service, to others, in URLs, and in the agent's output."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from gateproof.fakes.gateway.script import Endpoint
 
 TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
-# Good for a long time; and good once, for a moment: whether those are printed is recorded.
+# Long-lived credentials, and short-lived ones that can be used once: printing the latter is only recorded.
 LASTING, PASSING = ("client_secret", "refresh_token"), ("code", "code_verifier")
 OF_THE_EXCHANGE = (*LASTING, *PASSING)
-# A code comes by the browser anyway.
+# The code passes through the browser in any case.
 KEPT_FROM_BROWSERS = tuple(kind for kind in OF_THE_EXCHANGE if kind != "code")
 _MOST_PLACES = 4
-# What makes an ID token wrong for a client that looks at it (OpenID Connect Core 3.1.3.7).
+# Claims that make an ID token invalid for a client that checks them (OpenID Connect Core 3.1.3.7).
 _WRONG_CLAIMS: Mapping[str, Mapping[str, Any]] = {
     "for-another-client": {"aud": ["gateproof-another-client"]},
     "of-another-issuer": {"iss": "https://another-issuer.example"},
@@ -43,7 +43,7 @@ _WRONG_CLAIMS: Mapping[str, Mapping[str, Any]] = {
 
 @check("AGENT-07")
 def access_token_goes_as_bearer(agents: Agents) -> None:
-    """The access token is sent in the Authorization header, in no address and no body."""
+    """The access token is sent in the Authorization header, and in no URL or body."""
     first, runs = _with_tokens(agents), agents.runs()
     tokens = list(agents.shared().world.desk.access_tokens)
     calls = first.calls(Endpoint.OPERATION)
@@ -94,9 +94,9 @@ def credential_goes_to_the_token_endpoint_alone(agents: Agents, case: str) -> No
 
 @check("AGENT-14")
 def opened_address_holds_no_credential(agents: Agents) -> None:
-    """The address that the agent opens in the browser contains no credential that gets tokens.
+    """The URL that the agent opens in the browser contains no credential that gets tokens.
 
-    An ID token may be there as `id_token_hint` (OpenID Connect 3.1.2.1), because it gets none. Any other
+    An ID token may be there as `id_token_hint` (OpenID Connect 3.1.2.1), because it gets no tokens. Any other
     opened page counts as well.
     """
     _with_tokens(agents)
@@ -117,7 +117,7 @@ def opened_address_holds_no_credential(agents: Agents) -> None:
 def normal_run_prints_no_token(agents: Agents) -> None:
     """The output and logs of a normal run contain no access token and no ID token.
 
-    The specification speaks of plain text for access tokens only, not for ID tokens.
+    The specification limits the rule to plain text for access tokens only, not for ID tokens.
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
     if missing := agents.logs.missing():
@@ -139,7 +139,7 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
 
 @check("AGENT-12", cases=_WRONG_CLAIMS)
 def id_token_that_is_refused_is_not_printed(agents: Agents, case: Mapping[str, Any]) -> None:
-    """An agent that refuses an ID token for one of its claims prints no token, in its error neither."""
+    """An agent that refuses an ID token because of one claim prints no token, also not in its error."""
     _with_tokens(agents)
     install = agents.install()
     install.world.desk.id_token_claims = case
@@ -178,7 +178,7 @@ def no_run_prints_a_credential(survey: Survey) -> None:
 def no_page_shows_a_credential(survey: Survey) -> None:
     """The callback's page, or its redirect, contains no credential that gets tokens.
 
-    The code is there in any case: it came with the redirect.
+    The code is known to the browser in any case: it came with the redirect.
     """
     _clean(survey, KEPT_FROM_BROWSERS, parts=(PAGES,))
 
@@ -191,7 +191,7 @@ def no_browser_is_shown_the_access_token(survey: Survey) -> None:
 
 @check("AGENT-14", whole_run=True)
 def no_opened_address_holds_a_credential(survey: Survey) -> None:
-    """In no run does an address that the agent opens contain a credential that gets tokens."""
+    """In no run does a URL that the agent opens contain a credential that gets tokens."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
 
 
@@ -226,7 +226,7 @@ def _is_bearer(each: Heard, tokens: list[str]) -> bool:
 
 
 def _with_tokens(agents: Agents) -> Run:
-    """A normal run in which the agent got tokens: without any, it cannot show where it puts them."""
+    """A normal run in which the agent got tokens: otherwise it cannot show where it sends them."""
     run = ended(agents.normal())
     got = agents.shared().world.desk.access_tokens
     require.that(bool(got), "the normal run", expected="tokens for the agent", got="none")
@@ -264,7 +264,7 @@ def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]
 def _nothing_printed(
     run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
 ) -> None:
-    """None of these is in the output of the run, or in the texts `beside` it."""
+    """Expects none of these secrets in the output of the run, or in the texts `beside`."""
     texts = {"output": [run.output()], **beside}
     found = [
         f"{each.said()} in the {part}"
@@ -282,7 +282,7 @@ def _nothing_printed(
     require.that(
         run.dropped == 0,
         "what the agent prints",
-        expected="so much that it can be searched",
+        expected="no more than can be searched",
         got=f"{octets} octets",
     )
 
@@ -290,7 +290,7 @@ def _nothing_printed(
 def _clean(
     survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...], parties: tuple[str, ...] = ()
 ) -> None:
-    """None of these kinds is in these parts of any run, or, if parties are named, in requests to them."""
+    """Expects none of these kinds in these parts of any run; with `parties`, only requests to them count."""
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")
     told = [
         leak
@@ -311,7 +311,7 @@ def _clean(
         require.that(
             unsearched == 0,
             "what the agent prints",
-            expected="so much that it can be searched",
+            expected="no more than can be searched",
             got=f"more in {unsearched} runs",
         )
 

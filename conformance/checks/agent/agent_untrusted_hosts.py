@@ -1,4 +1,4 @@
-"""Addresses that no trusted document named, or that are not protected by TLS."""
+"""URLs that no trusted document named, or that are not protected by TLS."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from gateproof.fakes.orders_service import WELL_KNOWN
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lure:
-    """The address offered to the agent, the party there, and the request that shows that the agent met it.
+    """Sets up an untrusted URL, names the parties there, and checks if a run of the agent got that far.
 
-    `whose` describes the party in the words of a finding.
+    `whose` describes the party in messages.
     """
 
     set_up: Callable[[Install], None]
@@ -86,7 +86,7 @@ def _token_endpoint_in_the_clear(install: Install) -> None:
 
 
 def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
-    """The same for an install whose access token has expired: it could lose its refresh token."""
+    """The same for an install whose access token has expired: it might send its refresh token there."""
 
     def set_up_later(install: Install) -> None:
         works(install.launch("a run that gets tokens"))
@@ -104,7 +104,7 @@ def _metadata_of_another_resource(install: Install) -> None:
 
 
 def _metadata_in_the_clear(install: Install) -> None:
-    """Reading documents there is allowed, but a kept token is for the service only."""
+    """Metadata in plain HTTP: the agent may read them, but a kept token is for the service only."""
     works(install.launch("a run that gets a token"))
     end_tokens(install.world)
     install.world.service.pointer = f"{install.world.url(CLEAR)}{WELL_KNOWN}"
@@ -218,13 +218,13 @@ LURES = {
         whose="a gateway that the metadata name by now, and that is not the one which issued it",
     ),
 }
-# Whether the install has worked before it is shown the metadata of another resource.
+# True if the install has worked before it is shown the metadata of another resource.
 WORKED_BEFORE = {"in its first run": False, "in a later run": True}
 
 
 @check("AGENT-13", cases=tuple(LURES))
 def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> None:
-    """Credentials of the honest gateway, its codes and verifiers are not sent to another party."""
+    """Credentials, codes and verifiers for the honest gateway are not sent to another party."""
     lure = LURES[case]
     works(agents.normal())
     install = agents.install()
@@ -241,8 +241,8 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
 def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
     """Metadata whose `resource` is at another host are not used (RFC 9728 section 3.3).
 
-    A gateway that only such metadata name gets no code, and no secret, also none of its own: the user would
-    sign in for a resource that the agent was not asked for.
+    A gateway that only such metadata name gets no code and no secret, not even those that it issued:
+    otherwise the user would sign in for another resource than the agent's.
     """
     works(agents.normal())
     install = agents.install()
@@ -288,7 +288,7 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
 
 
 def _no_credential_sent_to(desk: AgentEndpoints, run: Run, parties: Iterable[str], whose: str) -> None:
-    """No secret of this gateway, and no verifier for its codes, was sent to one of these parties."""
+    """Expects that no secret of this gateway, and no verifier for its codes, was sent to these parties."""
     secrets = desk.secrets()
     codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)
     challenges = {visit.value("code_challenge") for visit in run.visits if codes.intersection(visit.codes())}

@@ -27,8 +27,7 @@ from gateproof.conformance.suite.claims import LeftOut, count_fault, observe, re
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.fakes.gateway.script import Endpoint
 
-# A user may be forbidden repeatedly, and a rejected client may need its operator: these are answers, not
-# faults.
+# A user may be forbidden again, and a rejected client may need its operator: these are answers, not faults.
 _PASSING = tuple(case for case in FAULTS if case not in {SERVICE_FORBIDS, CLIENT_REJECTED})
 _HOLDS = "the next run of the same install ends with the orders"
 _SIGTERM = Fault(
@@ -52,7 +51,7 @@ _REFUSES_TOKENS = Fault(
     does="throughout a run of the agent, every token is answered with the challenge",
     holds=_HOLDS,
 )
-# The number of the run whose tokens were refused; the run after it is the next one.
+# The index of the run whose tokens were refused; the run after it is the next one.
 _REFUSED: Mapping[str, int] = {"the first token of the install": 0, "a token that was kept": 2}
 
 
@@ -95,7 +94,7 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
 def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
     """After a run in which the service refused every token, the next run gets the orders.
 
-    An agent that does not end by itself fails another rule; it is stopped, and may leave anything behind.
+    An agent that does not end by itself fails another rule; it is stopped, so its state may be incomplete.
     """
     works(agents.normal())
     runs, place = all_tokens_refused(agents).runs, _REFUSED[case]

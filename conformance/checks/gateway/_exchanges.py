@@ -13,8 +13,8 @@ from gateproof.conformance.wire.exchange import Exchange
 
 TOKENS = ("access_token", "id_token", "refresh_token")
 
-# What can follow a field's name, and a value. Many frameworks read such a form as nested data; the value is
-# then no string and may match anything that it is compared with.
+# Suffixes of a field's name, and a value. Many frameworks parse such a field as nested data; the value is
+# then an operator or a list, and a comparison with it may always succeed.
 NESTED = {
     "not-equal": ("[$ne]", "gateproof-wrong"),
     "greater": ("[$gt]", ""),
@@ -36,7 +36,7 @@ def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authori
 
 
 def works(world: World, agent: Agent) -> Exchange:
-    """An exchange with everything correct: the positive twin of one with a fault."""
+    """A correct exchange: the positive twin of one with a fault."""
     return require(world.gateway.exchange(world.code_for(world.attempt(agent)))).status(200)
 
 
@@ -48,7 +48,7 @@ def no_tokens(answer: Exchange, what: str) -> None:
 def invalid_grant(answer: Exchange, what: str) -> None:
     """The exchange is refused with the error `invalid_grant`, and the refusal contains no token."""
     no_tokens(answer, what)
-    # Where in the body the code is may be chosen; CODE-11 tests that it is the member `error`.
+    # The error code may be anywhere in the body; CODE-11 tests that it is the member `error`.
     expect.that(
         answer.says("invalid_grant"),
         f"error of the exchange with {what}",
@@ -58,7 +58,7 @@ def invalid_grant(answer: Exchange, what: str) -> None:
 
 
 def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
-    """A refresh grant in the form of RFC 6749. Its shape is open, so it is no step of another rule."""
+    """A refresh grant as in RFC 6749. The specification does not define it, so no rule owns this step."""
     answer = gateway.token_request(
         [
             ("grant_type", "refresh_token"),

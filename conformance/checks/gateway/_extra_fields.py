@@ -16,7 +16,7 @@ GRANTS = ("exchange", "refresh")
 def with_field(
     world: World, grant: str, name: str, value: str, *, agent: Agent, resource: Resource
 ) -> Exchange:
-    """An exchange or a refresh of this agent with the field; without refresh support it is left out."""
+    """An exchange or a refresh of this agent with the field; left out if refresh is not supported."""
     if grant == "exchange":
         authorization = world.new_code(agent=agent, resource=resource)
         answer = world.gateway.exchange(authorization, **{name: value})

@@ -1,4 +1,4 @@
-"""Authorization requests that a gateway refuses, though the agent and its redirect URI are known."""
+"""Authorization requests that a gateway refuses although the agent and its redirect URI are registered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def without(name: str) -> Change:
 
 
 def with_other(name: str, value: str) -> Change:
-    """The request with another value of this parameter, which stands last."""
+    """The request with another value of this parameter, which is moved to the end."""
     return lambda pairs: [*without(name)(pairs), (name, value)]
 
 

@@ -1,18 +1,18 @@
-"""Whether an answer has a JSON body, if it has one."""
+"""The claim that the body of an answer is JSON or empty."""
 
 from __future__ import annotations
 
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
-# With these statuses an answer is the gateway's own word on a request that it could read.
+# Statuses with which the gateway itself answers a request that it could parse.
 JUDGED = frozenset({200, 201, 400, 401, 403, 404, 409, 410, 422})
 
 
 def expect_json(answer: Exchange) -> None:
-    """Expects a body of JSON, or none; answers with other statuses are not judged."""
+    """Expects a JSON body or none; answers with other statuses are not judged."""
     if answer.status not in JUDGED:
-        raise LeftOut(f"what is answered with {answer.outcome()} is not judged")
+        raise LeftOut(f"answers with {answer.outcome()} are not judged")
     body = answer.answer.body if answer.answer is not None else b""
     expect.that(
         not body or answer.json() is not NOT_JSON,

@@ -1,4 +1,4 @@
-"""Reasons for which a user has to sign in again."""
+"""Merchant scripts after which a user has to sign in again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JWTs that the gateway sends to the merchant, as the fake merchant's journal has them."""
+"""The JWTs that the gateway sends to the merchant, from the fake merchant's journal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLIENT_ASSERTION = "client assertion"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """One JWT, and the number of the request that it came with."""
+    """One JWT, and the number of the request that contained it."""
 
     kind: str
     token: str = field(repr=False)
@@ -32,8 +32,8 @@ class Sent:
 def assertions_sent(alone: IsolatedUser, grants: Sequence[Grant], after: int = 0) -> list[Sent]:
     """The JWTs that the gateway sent for the Resource or the agents, accepted or not.
 
-    A request with a rejected assertion may name no client, so the claims show whose it is. It can come
-    together with accepted ones: the assertion that signs the user in is examined as well.
+    A request with a rejected assertion may name no client; its claims then show to whom it belongs. The
+    search begins at this client's first request after `after`. Assertions of the sign-in are included.
     """
     named = {alone.client_id, *(grant.agent.client_id for grant in grants)}
     own = alone.merchant.journal(alone.client_id, after)

@@ -74,7 +74,7 @@ def _flow(world: World, user: User | None) -> Exchange:
 
 
 def _redeemed(world: World, bearer: Secret, proxy_token: Secret) -> Exchange:
-    """Redeems; a 404 directly after sign-in is retried, because the token may still be on its way."""
+    """Redeems; a 404 directly after sign-in is retried, because provisioning may not have finished."""
     deadline = time.monotonic() + RECOVERY_S
     while True:
         answer = world.gateway.redeem(bearer, proxy_token, world.projects.home().resource.indicator)

@@ -1,4 +1,4 @@
-"""A user whom the gateway signs in by OpenID Connect at the harness's merchant, which follows scripts."""
+"""Sign-ins by OpenID Connect at the fake merchant, whose answers are scripted."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from gateproof.conformance.wire.jose import read
 from gateproof.fakes.merchant.records import JournalEntry
 
 CODE_GRANT = "authorization_code"
-_VOUCHING = ("jwt-bearer", "token-exchange")
-# The pause between sign-ins while a gateway may spare a merchant that has failed it.
+_ASSERTION_GRANTS = ("jwt-bearer", "token-exchange")
+# The pause between sign-ins while the gateway's circuit breaker may be open.
 _PAUSE_S = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenIdSignIn:
-    """A user who has signed in once, without any script, and what the gateway asked the merchant for then."""
+    """A user who has signed in once without a script, and the gateway's authorization request for it."""
 
     alone: IsolatedUser
     asked: JournalEntry
     reads_userinfo: bool
-    # The last secret that the merchant had minted before.
+    # The number of the last secret that the merchant had issued before.
     minted_before: int
 
     @property
@@ -54,17 +54,17 @@ class OpenIdSignIn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SecondSignIn:
-    """The end of a sign-in under a script, and the merchant's requests since."""
+    """The result of a scripted sign-in, and the requests that the merchant has received since."""
 
     alone: IsolatedUser
     attempt: Attempt
     visit: Visit
     after: int
-    # How many exchanges there were before.
+    # The number of exchanges before the sign-in.
     seen: int
 
     def received(self, *logins: str) -> list[JournalEntry]:
-        """The merchant's requests about this user, or about these logins."""
+        """The requests that the merchant received for this user, or for these logins."""
         wanted = logins or (self.alone.user.login,)
         return [
             entry for entry in self.alone.received() if entry.ordinal > self.after and entry.login in wanted
@@ -72,21 +72,21 @@ class SecondSignIn:
 
     def met(self, outcome: str) -> bool:
         """True if the merchant answered the gateway or the browser with this outcome."""
-        # A refused password names no login in the journal.
+        # The journal has no login for a refused password.
         since = (entry for entry in self.alone.received() if entry.ordinal > self.after)
         return any(entry.outcome == outcome for entry in since)
 
     def exchanged(self) -> bool:
-        """True if the gateway got tokens for its code."""
+        """True if the gateway got tokens for the merchant's code."""
         return any(entry.grant == CODE_GRANT and entry.status == 200 for entry in self.received())
 
     def read_userinfo(self) -> bool:
         return any(entry.endpoint == "userinfo" for entry in self.received())
 
     def is_about(self, other: User) -> bool:
-        """True if the gateway takes the user for this one: in an assertion, in a token or on a page.
+        """True if the gateway signed `other` in: its assertion, its token or its page names that user.
 
-        Some gateways assert the user in the background, so this waits for the first assertion.
+        Some gateways send the assertion in the background, so this waits for the first one.
         """
         world, code = self.alone.world, self.visit.parameter("code")
         answers: list[Exchange] = []
@@ -103,7 +103,7 @@ class SecondSignIn:
 def _asserted(received: Callable[[], list[JournalEntry]]) -> list[JournalEntry]:
     deadline = time.monotonic() + PROVISIONING_S
     while True:
-        found = [entry for entry in received() if (entry.grant or "").endswith(_VOUCHING)]
+        found = [entry for entry in received() if (entry.grant or "").endswith(_ASSERTION_GRANTS)]
         if found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)
@@ -122,7 +122,7 @@ def _texts(exchange: Exchange) -> Iterator[str]:
 
 
 def openid_sign_in(world: World) -> OpenIdSignIn:
-    """Signs an isolated user in; raises LeftOut if that is not done by OpenID Connect at our merchant."""
+    """Signs an isolated user in; left out if the gateway does not use OpenID Connect at the fake merchant."""
     alone = isolated_user(world)
     minted_before = alone.merchant.last_minted()
     _, visit = _signed_in(alone)
@@ -139,9 +139,9 @@ def openid_sign_in(world: World) -> OpenIdSignIn:
 
 
 def spared_no_more(alone: IsolatedUser) -> None:
-    """Waits until the user can sign in again: a gateway may spare a merchant for a while that has failed it.
+    """Waits until the user can sign in again: the gateway's circuit breaker may be open.
 
-    That is no claim. Without this, the next checks might meet a gateway that signs nobody in.
+    This is not a claim. It keeps the following checks from failing because of the open circuit breaker.
     """
     alone.script()
     worker_state, deadline = alone.world.worker_state, time.monotonic() + BREAKER_S

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# What the provider does in place of the last step of a sign-in, as a script of the fake merchant.
+# Scripts of the fake merchant: what the provider does instead of completing a sign-in.
 ENDS: Mapping[str, Mapping[str, Any]] = {
     "password-refused": {"page": "wrong_password"},
     "access-denied": {"page": "error=access_denied"},

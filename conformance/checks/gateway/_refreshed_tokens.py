@@ -14,15 +14,15 @@ from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
 
-# Access tokens that live longer are not waited for: the clock would move too far for other checks.
+# Checks do not wait for the expiry of longer-lived access tokens: it would move the clock too far for others.
 LONGEST_LIFE_S = 90 * 86_400
-UNKNOWN = "the refresh grant in the form that OAuth gives it is not supported"
+UNKNOWN = "the refresh grant of RFC 6749 is not supported"
 
 
 def refreshable(world: World, otherwise: type[LeftOut | NotApplicable] = LeftOut) -> Grant:
     """Tokens of an agent whose previous refresh token gave new ones.
 
-    Needs of single checks are looked at after that: without refreshes nothing of them applies.
+    Checks test their other needs after this: without refresh support they do not apply at all.
     """
     world = world.in_one_browser()
     agent = world.agents.new()
@@ -34,11 +34,11 @@ def refreshable(world: World, otherwise: type[LeftOut | NotApplicable] = LeftOut
 
 
 def renewed(world: World) -> Grant:
-    """A grant at the home Resource whose access token came from a refresh.
+    """A grant at the home Resource whose access token comes from a refresh.
 
     The specification defines no refresh request. A gateway that refuses it, or that returns a token for
     something else, is therefore not judged: the token counts only if it redeems or names the Resource. While
-    the target's clock is not moved, one token is reused for all questions.
+    the target's clock is not moved, all callers get the same token.
     """
     kept = world.worker_state.renewed
     if kept is None or kept.offset_s != world.clock.offset_s:
@@ -54,7 +54,7 @@ def renewed(world: World) -> Grant:
 def renewed_from(world: World, grant: Grant) -> Grant:
     """The given grant after a refresh; `renewed` has shown that refresh is supported.
 
-    A gateway may end an agent's earlier tokens when the user authorizes the agent again.
+    A gateway may revoke an agent's earlier tokens when the user authorizes the agent again.
     """
     return renewed_later(
         world, grant, "a later authorization of the same agent ends the refresh token of an earlier one"
@@ -62,7 +62,7 @@ def renewed_from(world: World, grant: Grant) -> Grant:
 
 
 def renewed_later(world: World, grant: Grant, otherwise: str) -> Grant:
-    """The given grant after a refresh; a gateway that refreshes others, but not this one, is left out."""
+    """The given grant after a refresh; left out if the gateway refreshes other grants but not this one."""
     renewed(world)
     fresh = _refreshed(world, grant)
     if fresh is None:
@@ -71,7 +71,7 @@ def renewed_later(world: World, grant: Grant, otherwise: str) -> Grant:
 
 
 def renewed_after_its_end(world: World, grant: Grant) -> Grant:
-    """The given grant, refreshed when its access token has expired."""
+    """The given grant, refreshed after its access token has expired."""
     life_s = world.clock.life_s(grant.access_token, grant.answer)
     if not life_s < LONGEST_LIFE_S:
         raise LeftOut("access tokens live too long to wait for their end")

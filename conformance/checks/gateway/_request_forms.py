@@ -1,4 +1,4 @@
-"""Requests in other forms that mean the same: by what they accept, and by the case of header names."""
+"""Equivalent forms of a request: another Accept header, other case of header names, a chunked body."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def _named(spelt: Callable[[str], str]) -> Form:
     )
 
 
-# What clients send that ask for no media type. None of the specification's requests has an Accept header, and
-# without one any media type will do (RFC 9110 section 12.5.1).
+# Requests for no particular media type. The specification's requests have no Accept header; without one, any
+# media type is acceptable (RFC 9110 section 12.5.1).
 ACCEPTS: Mapping[str, Form] = {"accept-anything": _accepting("*/*"), "no-accept": _accepting(None)}
 # Header names are case-insensitive (RFC 9110 section 5.1).
 NAME_CASES: Mapping[str, Form] = {"lower-case": _named(str.lower), "upper-case": _named(str.upper)}
 
 
 def chunked(request: Request) -> Request:
-    """As clients send a body that they write while they make it (RFC 9112 section 7.1)."""
+    """The request with a chunked body, as clients send it that stream it (RFC 9112 section 7.1)."""
     if not request.body:
         return request
     return replace(request, headers=(*request.headers, ("Transfer-Encoding", "chunked")))
 
 
 def unless_a_length_is_demanded(answer: Exchange) -> Exchange:
-    """An answer to a chunked request; a server may demand a length, or speak HTTP/1.0."""
+    """An answer to a chunked request; left out if the server requires Content-Length or speaks HTTP/1.0."""
     if answer.status in {411, 501}:
         raise LeftOut("the server takes no chunked request")
     return answer

@@ -11,7 +11,7 @@ from gateproof.conformance.suite.parties import Agent, Grant, Resource, User
 
 
 def agents_for(world: World, resources: Sequence[Resource]) -> list[Agent]:
-    """For each Resource an agent; Resources of one Project share theirs."""
+    """One agent for each Resource; Resources of the same Project share an agent."""
     agents = {project_id: world.agents.new() for project_id in {each.project_id for each in resources}}
     return [agents[resource.project_id] for resource in resources]
 

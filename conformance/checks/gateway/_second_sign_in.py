@@ -14,7 +14,7 @@ from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.route import origin
 
-_VOUCHING = ("jwt-bearer", "token-exchange")
+_ASSERTION_GRANTS = ("jwt-bearer", "token-exchange")
 
 
 def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
@@ -30,7 +30,7 @@ def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
     asked = _grants_used(alone, after)
     if not asked:
         raise LeftOut("the gateway sent its merchant no request when another agent was approved")
-    if not all(grant.endswith(_VOUCHING) for grant in asked):
+    if not all(grant.endswith(_ASSERTION_GRANTS) for grant in asked):
         raise LeftOut(
             "the gateway requests more than a token from its merchant when another agent is approved"
         )
@@ -40,8 +40,8 @@ def user_with_two_approvals(world: World, alone: IsolatedUser) -> World:
 def another_agent(signed_in: World, alone: IsolatedUser) -> tuple[Attempt, Visit]:
     """The result of the next agent's authorization.
 
-    If the gateway asks its users to sign in again each time, it needs the merchant for that, and this proves
-    nothing.
+    Left out if the gateway asks its users to sign in again each time: it then needs the merchant, so the
+    check proves nothing.
     """
     seen = len(signed_in.seen())
     attempt = signed_in.attempt(signed_in.agents.new(), resource=alone.resource, user=alone.user)
@@ -49,14 +49,14 @@ def another_agent(signed_in: World, alone: IsolatedUser) -> tuple[Attempt, Visit
     merchant = origin(signed_in.merchant_api or "")
     if any(origin(exchange.request.url) == merchant for exchange in signed_in.seen()[seen:]):
         raise LeftOut(
-            "the gateway asks its users to sign in again for every agent, and so it needs the merchant: one "
-            "that keeps users signed in is tested here"
+            "the gateway asks its users to sign in again for every agent, and needs the merchant for that: "
+            "this check is for gateways that keep users signed in"
         )
     return attempt, visit
 
 
 def _grants_used(alone: IsolatedUser, after: int) -> list[str]:
-    """The grant types that the gateway has used for this user since then; some requests may arrive late."""
+    """The grant types that the gateway has used for this user since `after`; requests may arrive late."""
     deadline = time.monotonic() + PROVISIONING_S
     while True:
         grants = [entry.grant for entry in alone.journal() if entry.ordinal > after and entry.grant]

@@ -1,4 +1,4 @@
-"""Whether a gateway access token verifies with the core key set."""
+"""The claim that a gateway access token verifies with the core key set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two users of the merchant whose logins differ by little."""
+"""Two users of the merchant whose logins differ only slightly."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gateproof.conformance.wire.secret import Secret
 def grants_of_similar_users(
     world: World, logins: tuple[str, str], proxy_token: Secret | None = None
 ) -> list[Grant]:
-    """Tokens of one agent for each of two new users, who can redeem if there is a Proxy token.
+    """Tokens of one agent for each of two new users; with `proxy_token`, both have been redeemed.
 
-    A gateway or a merchant need not let such a login sign in: then there is nothing to compare.
+    Left out if the gateway or the merchant does not accept such a login.
     """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
@@ -31,10 +31,10 @@ def grants_of_similar_users(
             if proxy_token is not None:
                 world.backend.require_redeemed(grant, proxy_token)
     except (Unmet, SignInFailed) as refusal:
-        raise LeftOut("a user with such a login cannot get so far here") from refusal
+        raise LeftOut("a user with such a login cannot sign in or redeem here") from refusal
     return grants
 
 
 def _number_of(name: str) -> int:
-    """Fifteen digits that are as unique as the name."""
+    """A number of fifteen digits, derived from the name."""
     return 10**14 + int.from_bytes(hashlib.sha256(name.encode()).digest()) % (9 * 10**14)

@@ -48,10 +48,10 @@ def are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
 
 
 def _may_be_unknown(world: World, resource: Resource) -> bool:
-    """True if the merchant may not know a token that is good.
+    """True if the merchant may not know a valid token.
 
-    The token can be from another merchant, or from an earlier run, because a vault may still hold tokens from
-    then. In a long campaign, a merchant also forgets its oldest tokens.
+    The token can be from another merchant, or from an earlier run, because the gateway may still store tokens
+    from it. In a long campaign, the fake merchant also drops its oldest tokens.
     """
     if resource.merchant_client_id is None or not world.projects.pool.is_own(resource.project_id):
         return True

@@ -74,17 +74,17 @@ def does_not_reveal_the_user(token: str, user: User, what: str) -> None:
     told = any(form.lower() in token.lower() for name in written for form in _of_one_case(name))
     told = told or any(form in token for name in written for form in embedded(name) if len(form) > 5)
     expect.that(
-        not told, what, expected="nothing that tells the user's login", got="the login, plain or encoded"
+        not told, what, expected="nothing that reveals the user's login", got="the login, plain or encoded"
     )
 
 
 def _of_one_case(name: str) -> Iterator[str]:
-    """Forms in which upper and lower case mean the same: as it is, hexadecimal, and base32 at all places."""
+    """Case-insensitive forms of a name: plain, hexadecimal, and base32 at each alignment."""
     octets = name.encode()
     yield from (name, octets.hex(), octets.hex()[::-1])
     for lead in range(5):
         padded = bytes(lead) + octets
-        # Only the characters that depend on the name alone, not on its neighbours.
+        # Only the characters that depend on the name alone, not on the octets around it.
         start, end = -(-lead * 8 // 5), len(padded) * 8 // 5
         for encode in (base64.b32encode, base64.b32hexencode):
             yield encode(padded).decode("ascii")[start:end]

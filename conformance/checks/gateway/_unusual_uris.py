@@ -1,9 +1,9 @@
-"""HTTPS redirect URIs that a gateway need not register, and keeps exactly if it does."""
+"""HTTPS redirect URIs that a gateway may refuse to register, and keeps unchanged if it registers them."""
 
 from __future__ import annotations
 
-# URIs that a rewritten copy is not: parameters twice or empty, a value that looks like an answer once it is
-# decoded, and escapes in a path.
+# URIs that change if they are parsed and rebuilt: repeated or empty parameters, a value that contains encoded
+# parameters, and escapes in a path.
 UNUSUAL = {
     "repeated-parameter": "https://agent.example/callback?tag=a&tag=b",
     "empty-parameter": "https://agent.example/callback?empty=&last=1",

@@ -14,8 +14,8 @@ from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Resource, User
 
 SESSIONS_NOT_SEEN = (
-    "it was not seen that a user can be signed in in two browsers: a gateway that keeps users signed in, and "
-    "ends no session when another begins, is tested here"
+    "users do not stay signed in in two browsers at once: this check is for gateways that keep users signed "
+    "in and allow a user several sessions"
 )
 
 
@@ -49,13 +49,13 @@ def pending_agent(world: World, resource: Resource) -> Agent:
 
 
 def good(world: World) -> tuple[World, Attempt]:
-    """A request that has just given a code, and a world whose browser received it."""
+    """A new request of an agent that has just got a code, and a world with the browser that received it."""
     world, given = reused_authorization(world)
     return world, world.attempt(given.agent)
 
 
 def visit_with(world: World, attempt: Attempt, **parameters: str) -> Visit:
-    """The attempt with some parameters replaced; the redirect with the code stays inside this run."""
+    """Visits with some parameters of the attempt replaced; the visit may end on any host."""
     pairs = list((dict(attempt.parameters) | parameters).items())
     return world.gateway.visit(attempt, pairs=pairs, wherever=True)
 
@@ -88,15 +88,15 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
 
 
 def staying_in(world: World, browser: Browsing) -> World:
-    """The same world, whose users sign in in this browser from here on."""
+    """The same world, in which all users sign in in this browser."""
     return replace(world, gateway=replace(world.gateway, sign_in=browser.visit))
 
 
 def keeps_several_sessions(world: World) -> bool:
     """True if a user who signs in in a second browser stays signed in in the first.
 
-    A gateway may allow one session a user. If users never stay signed in, the number of sessions cannot be
-    seen: one that begins may end another between two pages.
+    A gateway may allow one session per user. False also if users never stay signed in: then the check cannot
+    tell whether a new session ends another one.
     """
     if world.worker_state.side_by_side is None:
         agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
@@ -106,7 +106,7 @@ def keeps_several_sessions(world: World) -> bool:
 
 
 def _user_actions(browser: World, agent: Agent) -> int:
-    """What the user had to do to get a code."""
+    """How many actions of the user it took to get a code."""
     visit = browser.gateway.visit(browser.attempt(agent))
     require_code(browser.gateway, visit)
     return visit.acts or 0

@@ -89,8 +89,8 @@ def each_of_many_redirect_uris_works(gateway: Gateway, world: World) -> None:
 def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> None:
     """`state` comes back exactly as sent, with any printable characters in it.
 
-    If the gateway does not escape it, the answer may lose or repeat other parameters, so any part of an
-    answer can be judged.
+    If the gateway does not escape it, the redirect may lose or repeat other parameters. So a redirect with
+    any of the expected parameters is judged.
     """
     state = case() if callable(case) else ""
     world.show(state)
@@ -98,7 +98,7 @@ def state_comes_back_unchanged(gateway: Gateway, world: World, case: object) -> 
     require.that(
         visit.sent_to is None or any(name in {"code", "error", "state"} for name, _ in visit.sent()),
         "authorization",
-        expected="an end that can be judged",
+        expected="a redirect with code, error or state, or no redirect",
         got=visit.outcome(),
     )
 

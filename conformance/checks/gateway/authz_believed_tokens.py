@@ -1,4 +1,4 @@
-"""What the merchant says of a user is believed only where it was said for this sign-in."""
+"""The gateway accepts ID tokens and userinfo of the merchant only if they are for this sign-in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.jose import read
 
-# More than clocks may differ.
+# More than any clock skew that may be allowed.
 _LONG_PAST_S = 3600
 _ANOTHER_ISSUER = "https://another-merchant.example"
 
-# For each claim that is wrong: what it is instead, by what it was in the last sign-in. None: it is missing.
+# From the claims of the last ID token to the wrong ones of the next. None: the claim is missing.
 _WRONG: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
     "another-iss": lambda _: {"iss": _ANOTHER_ISSUER},
     "iss-of-another-tenant": lambda said: {"iss": f"{said['iss']}/another"},
@@ -42,14 +42,14 @@ def id_token_that_is_not_for_this_sign_in_is_not_believed(
 ) -> None:
     """An ID token with one wrong claim gives no code; the same user's right ID token gave one before.
 
-    A gateway that takes its users from userinfo alone does not believe an ID token: it is left out.
+    Left out if the gateway identifies its users by userinfo alone.
     """
     signing_in = _with_id_token(world)
     wrong = case(_last_id_token(signing_in))
     if "nonce" in wrong and not signing_in.sends_nonce:
         raise LeftOut("the gateway sends no nonce")
     second = signing_in.again(id_token=wrong)
-    _came_to_the_tokens(second)
+    _require_exchange(second)
     if second.visit.codes() and second.read_userinfo():
         _require_that_id_tokens_are_read(world, signing_in, wrong)
 
@@ -63,20 +63,20 @@ def id_token_that_is_not_for_this_sign_in_is_not_believed(
 
 @check("AUTHZ-28")
 def userinfo_of_another_user_is_not_believed(world: World) -> None:
-    """Userinfo with the sub of another user than the ID token's does not make the user that other one.
+    """If the `sub` of userinfo differs from the ID token's, the gateway does not sign in the userinfo's user.
 
-    To go on with what the ID token says is as good as to give no code.
+    It may continue with the user of the ID token, or give no code.
     """
     signing_in = _with_id_token(world)
     # OpenID Connect Core 3.1.3.7: a token that came from the token endpoint need not be verified.
     altered = signing_in.again(alter_id_token_signature=True)
-    _came_to_the_tokens(altered)
+    _require_exchange(altered)
     observe(altered_signature="a code came" if altered.visit.codes() else "no code came")
     if not signing_in.reads_userinfo:
         raise LeftOut("the gateway does not ask for userinfo")
     other = new_user(world, signing_in.alone.merchant)
     second = signing_in.again(userinfo=_identity(other))
-    _came_to_the_tokens(second)
+    _require_exchange(second)
     believed = bool(second.visit.codes()) and second.is_about(other)
     if believed:
         _require_that_id_tokens_are_read(world, signing_in, {"iss": _ANOTHER_ISSUER})
@@ -110,8 +110,8 @@ def _last_id_token(signing_in: OpenIdSignIn) -> Mapping[str, Any]:
     return parsed.claims
 
 
-def _came_to_the_tokens(second: SecondSignIn) -> None:
-    """Without the merchant's tokens, the wrong one decided nothing: the user may still be signed in."""
+def _require_exchange(second: SecondSignIn) -> None:
+    """Raises LeftOut if the gateway did not fetch the wrong token: the user may still be signed in."""
     if not second.exchanged():
         raise LeftOut("the gateway did not exchange the merchant's code again")
 
@@ -119,14 +119,14 @@ def _came_to_the_tokens(second: SecondSignIn) -> None:
 def _require_that_id_tokens_are_read(
     world: World, signing_in: OpenIdSignIn, wrong: Mapping[str, Any]
 ) -> None:
-    """Raises LeftOut if an ID token of another user, wrong as it is, changes nothing.
+    """Raises LeftOut if the same wrong claims in an ID token of another user change nothing.
 
-    Such a gateway takes its users from userinfo alone.
+    Such a gateway identifies its users by userinfo alone.
     """
     other = new_user(world, signing_in.alone.merchant)
     probe = signing_in.again(id_token={**_identity(other), **wrong})
     if probe.visit.codes() and not probe.is_about(other):
-        raise LeftOut("the gateway takes its users from userinfo alone")
+        raise LeftOut("the gateway identifies its users by userinfo alone")
 
 
 def _identity(user: User) -> dict[str, str]:

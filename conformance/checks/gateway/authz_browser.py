@@ -1,4 +1,4 @@
-"""What the user's browser is shown, and what may happen only after the user acted in it."""
+"""Codes and pages in the user's browser, and codes that need an action of the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.suite.parties import Agent, User
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.route import origin
 
-# A sign-in that stays in its browser is short; others take longer, so there are fewer of them.
+# Numbers of codes. Sign-ins outside the harness's own browser take longer, so there are fewer of them.
 SAMPLES, SAMPLES_ELSEWHERE = 32, 8
 
 # Policies that do not send a page's address to other hosts; the browser's own default is no guarantee.
@@ -43,7 +43,7 @@ WITHOUT_ASKING = {
 def codes_look_random(gateway: Gateway, world: World) -> None:
     """Codes do not repeat, do not follow from each other, and have 128 random bits or more.
 
-    With few codes, what cannot be told apart from 128 bits passes.
+    With few codes, the check fails only if they clearly have fewer bits.
     """
     world = world.in_one_browser()
     agent = world.agents.new()
@@ -86,12 +86,12 @@ def code_is_carried_by_the_redirect_alone(world: World) -> None:
 
 @check("AUTHZ-15", needs=["sign-in:browser"])
 def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -> None:
-    """Every gateway page with a form forbids other sites to frame it."""
+    """Every gateway page with a form forbids framing by other sites."""
     for page in _gateway_pages(gateway, world):
         expect.that(
             _cannot_be_framed(page.answer),
             f"page at {page.address}",
-            expected="frame-ancestors without strangers, or X-Frame-Options DENY or SAMEORIGIN",
+            expected="frame-ancestors without wildcards, or X-Frame-Options DENY or SAMEORIGIN",
             got=_framing(page.answer),
         )
 
@@ -159,7 +159,7 @@ def code_never_comes_unasked_after_another_users_yes(gateway: Gateway, world: Wo
 def code_never_comes_unasked_with_a_yes_in_the_address(gateway: Gateway, world: World) -> None:
     """The fields of the approval form in the URL do not count as approval: anybody can make such a link.
 
-    The fields hold another user's values, because these are what the author of a link would have.
+    The fields have another user's values, because an attacker who makes a link has only those.
     """
     first, second = world.users[:2]
     agent, browser = world.agents.new(), gateway.browser()
@@ -232,7 +232,7 @@ def _gateway_pages(gateway: Gateway, world: World) -> list[_Served]:
 
 
 def _forms_at(homes: set[str], exchanges: Iterable[Exchange], acted_on: Sequence[str]) -> Iterable[_Served]:
-    """Pages with a form in their source, and pages on which the user acted: scripts make forms, too."""
+    """Pages with a form in their source, and pages on which the user acted: scripts may create forms."""
     for exchange in exchanges:
         url, answer = exchange.request.url, exchange.answer
         if answer is None or answer.status != 200 or origin(url) not in homes:

@@ -1,4 +1,4 @@
-"""The cookies that carry a sign-in go over TLS only, and no script reads them."""
+"""The gateway's session cookies are Secure and HttpOnly."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ WANTED = ("secure", "httponly")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetCookie:
-    """A cookie as an answer sets it."""
+    """A cookie that an answer sets."""
 
     name: str
     attributes: dict[str, str]
 
     def lacks(self) -> list[str]:
-        """The attributes that are missing of those that a sign-in's cookie has."""
+        """The attributes of a session cookie that are missing."""
         return [name for name in WANTED if name not in self.attributes]
 
 
 @check("AUTHZ-27", needs=["sign-in:browser"])
 def cookies_of_a_sign_in_are_secure_and_http_only(gateway: Gateway, world: World) -> None:
-    """Each cookie without which a browser is not signed in, or with which alone it is, has both attributes.
+    """Each cookie that is necessary, or alone sufficient, for a signed-in browser is Secure and HttpOnly.
 
-    A cookie that carries no sign-in may lack them. It is looked at after a sign-in and after an authorization
-    in the browser that is signed in.
+    Other cookies may lack them. The cookies are read after a sign-in and after an authorization in the
+    signed-in browser.
     """
     user, browser = world.users[0], gateway.browser()
     open_ones: dict[str, list[str]] = {}
@@ -47,7 +47,7 @@ def cookies_of_a_sign_in_are_secure_and_http_only(gateway: Gateway, world: World
             if cookie.lacks():
                 open_ones.setdefault(cookie.name, cookie.lacks())
     if not names:
-        raise LeftOut("the gateway sets no cookie in a sign-in, or none that is seen here")
+        raise LeftOut("no cookie of the gateway was seen in a sign-in")
     observe(same_site=", ".join(sorted(set(names.values()))))
 
     if open_ones:
@@ -69,10 +69,10 @@ def _carrying_a_sign_in(
     names: Collection[str],
     suspects: Iterable[str],
 ) -> set[str]:
-    """Those of the suspects without which a browser is not signed in, or with which alone it is."""
+    """Those of the suspects that are necessary, or alone sufficient, for a signed-in browser."""
 
     def signed_in(copied: Collection[str]) -> bool | None:
-        """Whether the user is asked for no password; None where a part of the cookies leads nowhere."""
+        """True if the user is not asked for a password; None if the authorization gives no code."""
         other = gateway.browser()
         other.copy_cookies(browser, gateway.hosts(), names=frozenset(copied))
         attempt = world.attempt(user=user)
@@ -83,20 +83,20 @@ def _carrying_a_sign_in(
     if signed_in(()) is not False:
         raise LeftOut("the user is asked for no password, not even in a new browser")
     if not signed_in(names):
-        raise LeftOut("a browser does not stay signed in: there is nothing that a cookie could carry")
+        raise LeftOut("a browser does not stay signed in: there is no session cookie")
     bearing = set()
     for name in suspects:
         if signed_in({name}):
             bearing.add(name)
         elif signed_in([other for other in names if other != name]) is False:
             if not signed_in(names):
-                raise LeftOut("a session ends when it is used: which cookie carries it is not seen")
+                raise LeftOut("a session ends when it is used, so its cookie cannot be identified")
             bearing.add(name)
     return bearing
 
 
 def _last_of_each(gateway: Gateway, seen: Iterable[Exchange]) -> list[SetCookie]:
-    """The cookies that the gateway has set by now, as it set them last; deleted ones are left out."""
+    """The cookies of the gateway, each as it was set last; deleted ones are left out."""
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     found: dict[str, SetCookie] = {}
     for exchange in seen:

@@ -12,12 +12,12 @@ from gateproof.conformance.suite.claims import LeftOut
 def user_who_approved_before_may_decline_now(world: World, case: str) -> None:
     """A user who approved an agent and later declines it gives it no second code.
 
-    The gateway may remember the approval. A decline button may still be shown, for something else.
+    The gateway may remember the approval. It may still show a decline button for something else.
     """
     signed_in = world.in_one_browser()
     agent = signed_in.new_code().agent
     asker = signed_in if case == "signed-in" else world
-    new, again = (asker.gateway.visit(asker.attempt(who)) for who in (asker.agents.new(), agent))
+    new, again = (asker.gateway.visit(asker.attempt(each)) for each in (asker.agents.new(), agent))
     visit = asker.gateway.visit(asker.attempt(agent), approve=False, wherever=True)
     if not visit.declined or (again.acts or 0) < (new.acts or 0):
         raise LeftOut("there was nothing to decline: the gateway may remember that the user approved")

@@ -1,4 +1,4 @@
-"""What an agent is told at its redirect URI, and how the browser gets there."""
+"""The parameters of redirects to the agent, and the statuses of redirects after forms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.conformance.wire.route import origin
 
 @check("AUTHZ-24", needs=["sign-in:browser"], cases=REFUSED)
 def error_redirect_has_error_and_state(world: World, case: Change) -> None:
-    """An agent that is told of an error at its redirect URI gets `error`, and its own `state` unchanged."""
+    """An error redirect to the agent has `error`, and the agent's own `state` unchanged."""
     here, attempt = _stated(world)
     visit = here.gateway.visit(attempt, pairs=case(list(attempt.parameters.items())), wherever=True)
 
@@ -30,7 +30,7 @@ def error_redirect_has_error_and_state(world: World, case: Change) -> None:
 
 @check("AUTHZ-24", needs=["sign-in:decline"])
 def redirect_of_a_user_who_declines_has_error_and_state(world: World) -> None:
-    """So does an agent that the user declines, where it is told at its redirect URI."""
+    """An error redirect after the user declines has `error`, and the agent's own `state` unchanged."""
     here, attempt = _stated(world)
     visit = here.gateway.visit(attempt, approve=False, wherever=True)
 
@@ -39,7 +39,7 @@ def redirect_of_a_user_who_declines_has_error_and_state(world: World) -> None:
 
 @check("AUTHZ-25")
 def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
-    """`iss` in a redirect with a code, where there is one, is the issuer of the discovery document."""
+    """`iss` in a redirect with a code, if present, is the issuer of the discovery document."""
     here, attempt = good(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt)
@@ -50,7 +50,7 @@ def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
 
 @check("AUTHZ-25", needs=["sign-in:browser"], cases=REFUSED)
 def issuer_in_an_error_redirect_is_the_discovered_one(world: World, case: Change) -> None:
-    """`iss` in a redirect with an error, where there is one, is the issuer of the discovery document."""
+    """`iss` in a redirect with an error, if present, is the issuer of the discovery document."""
     here, attempt = good(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt, pairs=case(list(attempt.parameters.items())), wherever=True)
@@ -61,7 +61,7 @@ def issuer_in_an_error_redirect_is_the_discovered_one(world: World, case: Change
 
 @check("AUTHZ-26", needs=["sign-in:browser"])
 def no_form_is_sent_on(gateway: Gateway, world: World) -> None:
-    """No form of the user's is answered with 307 or 308: a browser would send it on to the next host."""
+    """The gateway answers no form with 307 or 308: the browser would send its fields to the next host."""
     browser, user = gateway.browser(), world.users[0]
     for _ in range(2):
         approves(gateway, world, browser, world.agents.new(), user)

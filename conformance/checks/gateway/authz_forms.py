@@ -33,8 +33,8 @@ def forms_work_only_in_the_browser_that_opened_them(gateway: Gateway, world: Wor
 def last_form_works_in_no_browser_with_other_cookies(gateway: Gateway, world: World) -> None:
     """The last form gives no code in a browser that has begun an authorization of its own.
 
-    That browser has begun an authorization of the same agent. The result of that one is no replay: nothing
-    more is done in this browser, and an answer to its own request is not judged.
+    That authorization is for the same agent. If the browser gets an answer to it, this is no replay and is
+    left out. Nothing more is done in that browser.
     """
     acts = _form_count(gateway, world)
     attempt = world.attempt()

@@ -1,4 +1,4 @@
-"""The browser comes to the redirect URI as it was registered, however unusual it is."""
+"""The gateway redirects the browser to the registered redirect URI unchanged, however unusual it is."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PRINTABLE = string.ascii_letters + string.digits + string.punctuation
 
 @check("AUTHZ-01", cases=UNUSUAL)
 def code_comes_to_an_unusual_uri_as_it_is(world: World, case: str) -> None:
-    """A redirect URI that the gateway registers gets its code at the same address, with its own query.
+    """An unusual redirect URI, if the gateway registers it, gets its code unchanged, with its own query.
 
-    How the query is encoded is left open; its parameters are all there, and one code besides.
+    The query may be encoded in another way; it has all its own parameters, and exactly one code.
     """
     world.show(case)
     here = world.in_one_browser()
@@ -52,7 +52,7 @@ def _came_to(visit: Visit, uri: str) -> None:
 
 
 def _place(url: str) -> tuple[str, str | None, int | None, str]:
-    """Scheme, host, port and path; hex digits have no case, and what is not ASCII is escaped."""
+    """Scheme, host, port and path, with escapes in upper case and non-ASCII characters escaped."""
     parts = urlsplit(url)
     path = quote(parts.path, safe=_PRINTABLE)
     return (

@@ -1,6 +1,6 @@
-"""What an agent is told at its redirect URI where an authorization ends after its sign-in has begun.
+"""Error redirects of authorizations that end after the sign-in has begun.
 
-The gateway has to keep the request until then, over the user's way to the merchant and back.
+The gateway has to keep the request while the user is redirected to the merchant and back.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SOME_ENDS = {name: ENDS[name] for name in ("access-denied", "login-required", "
 
 @check("AUTHZ-24", needs=["sign-in:browser", "merchant"], alone=True, cases=_SOME_ENDS)
 def redirect_after_an_unfinished_sign_in_has_error_and_state(world: World, case: Mapping[str, Any]) -> None:
-    """If the provider does not finish a sign-in, an agent that is told so gets `error` and its `state`."""
+    """If the provider does not finish a sign-in, an error redirect has `error` and the agent's `state`."""
     with _unfinished(world, case) as second:
         has_error_and_state(second.attempt, second.visit)
 
 
 @check("AUTHZ-25", needs=["sign-in:browser", "merchant"], alone=True, cases=_SOME_ENDS)
 def issuer_after_an_unfinished_sign_in_is_the_discovered_one(world: World, case: Mapping[str, Any]) -> None:
-    """If the provider does not finish a sign-in, `iss` in the redirect is the issuer of the discovery."""
+    """If the provider does not finish a sign-in, `iss` in an error redirect is the discovered issuer."""
     with _unfinished(world, case) as second:
         issuer = world.discovery(second.attempt.resource).get("issuer")
         is_an_error_redirect(second.attempt, second.visit)
@@ -44,7 +44,7 @@ def issuer_after_an_unfinished_sign_in_is_the_discovered_one(world: World, case:
 
 @check("AUTHZ-24", needs=["sign-in:browser"])
 def redirect_for_a_pending_agent_has_error_and_state(world: World) -> None:
-    """A Pending agent that is told so at its redirect URI gets `error` and its `state`, each time."""
+    """Each error redirect for a Pending agent has `error` and the agent's `state`."""
     here, resource = world.in_one_browser(), world.projects.holding_resource()
     here.new_code()
     agent = here.agents.new()
@@ -55,7 +55,7 @@ def redirect_for_a_pending_agent_has_error_and_state(world: World) -> None:
 
 @check("AUTHZ-25", needs=["sign-in:browser"])
 def issuer_in_the_redirect_for_a_pending_agent_is_the_discovered_one(world: World) -> None:
-    """If a Pending agent is told so at its redirect URI, `iss` is the issuer of the discovery document."""
+    """`iss` in an error redirect for a Pending agent is the issuer of the discovery document."""
     here, resource = world.in_one_browser(), world.projects.holding_resource()
     here.new_code()
     issuer = here.discovery(resource).get("issuer")
@@ -68,7 +68,7 @@ def issuer_in_the_redirect_for_a_pending_agent_is_the_discovered_one(world: Worl
 
 @contextmanager
 def _unfinished(world: World, script: Mapping[str, Any]) -> Iterator[SecondSignIn]:
-    """A sign-in that the provider does not finish; the same user's sign-in before gave a code."""
+    """A sign-in that the provider does not finish; an earlier sign-in of the same user gave a code."""
     signing_in = openid_sign_in(world)
     second = signing_in.again(**script)
     try:
@@ -77,6 +77,6 @@ def _unfinished(world: World, script: Mapping[str, Any]) -> Iterator[SecondSignI
         yield second
     finally:
         if "sign_in" in script:
-            # Whatever happens here must not take the place of the finding.
+            # An error here must not replace the result of the check.
             with suppress(Unmet, LeftOut, SignInFailed, RateLimited):
                 spared_no_more(signing_in.alone)

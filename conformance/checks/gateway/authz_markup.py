@@ -1,4 +1,4 @@
-"""What strangers send is text on the gateway's pages, and never a part of their markup."""
+"""Values from agents, requests and the merchant are text on the gateway's pages, never markup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
 
-# From a name that stands nowhere else to text that becomes markup where it is not escaped.
+# From a unique name to text that becomes markup if it is not escaped.
 PAYLOADS: Mapping[str, Callable[[str], str]] = {
     "element": lambda mark: f"gateproof <{mark}>agent</{mark}>",
     "behind-double-quotes": lambda mark: f'gateproof" {mark}="1',
@@ -27,7 +27,7 @@ PAYLOADS: Mapping[str, Callable[[str], str]] = {
     "behind-a-text-area": lambda mark: f"gateproof</textarea><{mark}>",
 }
 
-# What a request says with markup in it. White space and quotes have no place in a scope or a URI.
+# Parameters with markup in them. A scope cannot contain quotes (RFC 6749 section 3.3).
 REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "state": lambda mark: ("state", f'gateproof"><{mark}>'),
     "scope": lambda mark: ("scope", f"openid <{mark}>"),
@@ -37,7 +37,7 @@ REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "code_challenge_method": lambda mark: ("code_challenge_method", f"S256'\"><{mark}>"),
 }
 
-# What makes a request wrong, though its agent is known.
+# Parameters that make the request of a registered agent wrong.
 MISTAKES = {
     "redirect_uri": "https://agent.example/not-registered",
     "response_type": "gateproof",
@@ -45,17 +45,17 @@ MISTAKES = {
     "code_challenge_method": "plain",
 }
 
-# Claims about a user, in groups that a gateway may turn away for reasons of their own.
+# Claims about a user, in groups; a gateway may refuse one group and accept another.
 CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
 def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
-    """A client_name with markup in it stands on the pages as text; it makes no element and no attribute."""
+    """Markup in a client_name is text on the pages: it creates no element and no attribute."""
     mark = _mark()
     agent, here = _called(world, case(mark)), world.in_one_browser()
     for _ in range(2):
-        # The second time the user is signed in, and the pages may be others.
+        # The second time the user is signed in, and the pages may be different.
         here.gateway.visit(here.attempt(agent), wherever=True)
 
     _is_no_markup(gateway, world, mark, "an agent's name")
@@ -65,7 +65,7 @@ def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable
 def name_of_an_agent_without_a_code_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
-    """Markup in a client_name is text on pages without a code: after a refusal, and after a wrong request."""
+    """Markup in a client_name is text on pages after the user declines, and after a wrong request."""
     mark = _mark()
     agent, here = _called(world, case(mark)), world.in_one_browser()
     attempt = here.attempt(agent)
@@ -78,7 +78,7 @@ def name_of_an_agent_without_a_code_is_no_markup(
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
 def name_of_a_pending_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
-    """Markup in the client_name of a Pending agent is text on the pages that its users are shown."""
+    """Markup in the client_name of a Pending agent is text on the pages for its users."""
     here = world.in_one_browser()
     try:
         resource = world.projects.holding_resource()
@@ -96,7 +96,7 @@ def name_of_a_pending_agent_is_no_markup(gateway: Gateway, world: World, case: C
 def name_of_an_agent_is_no_markup_after_a_failed_sign_in(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
-    """Markup in a client_name is text on the page of a user whose sign-in the merchant ends with an error."""
+    """Markup in a client_name is text on the page after the merchant ends a sign-in with an error."""
     alone, mark = openid_sign_in(world).alone, _mark()
     alone.script(page="error=access_denied")
     agent = _called(world, case(mark))
@@ -110,9 +110,9 @@ def name_of_an_agent_is_no_markup_after_a_failed_sign_in(
 def what_the_merchant_says_of_a_user_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
-    """Markup in a claim about the user stands on the pages as text; ID token and userinfo both have it.
+    """Markup in a claim about the user, in ID token and userinfo, is text on the pages.
 
-    A gateway may turn such a user away; its page is read all the same.
+    A gateway may refuse such a user; its error page is tested as well.
     """
     alone = openid_sign_in(world).alone
     for claims in CLAIMS:
@@ -121,7 +121,7 @@ def what_the_merchant_says_of_a_user_is_no_markup(
         alone.script(id_token=said, userinfo=said)
         here = world.in_one_browser()
         for _ in range(2):
-            # The second time the user is signed in, and the pages may be others.
+            # The second time the user is signed in, and the pages may be different.
             here.gateway.visit(here.attempt(resource=alone.resource, user=alone.user), wherever=True)
         for claim, mark in marks.items():
             _is_no_markup(gateway, world, mark, f"the claim {claim}")
@@ -131,7 +131,7 @@ def what_the_merchant_says_of_a_user_is_no_markup(
 def what_a_request_says_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], tuple[str, str]]
 ) -> None:
-    """A parameter with markup in it makes no element and no attribute of a page, error pages included."""
+    """Markup in a request parameter creates no element and no attribute of a page, error pages included."""
     mark = _mark()
     here, attempt = good(world)
     name, value = case(mark)
@@ -169,7 +169,7 @@ def _is_no_markup(gateway: Gateway, world: World, mark: str, what: str) -> None:
 
 
 def _pages(gateway: Gateway, world: World) -> Iterator[Exchange]:
-    """What a browser would show as HTML and came from the gateway."""
+    """The gateway's answers that a browser would show as HTML."""
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     for exchange in world.seen():
         if exchange.answer is not None and origin(exchange.request.url) in homes:
@@ -179,7 +179,7 @@ def _pages(gateway: Gateway, world: World) -> Iterator[Exchange]:
 
 
 def _markup_named(exchange: Exchange, mark: str) -> str:
-    """What of a page's markup goes by this name, as a browser reads HTML; empty for none."""
+    """The element or attribute of this name in a page, parsed as browsers do; empty for none."""
     text = exchange.answer.text() if exchange.answer is not None else ""
     root = LexborHTMLParser(text).root if mark in text else None
     for node in root.traverse() if root is not None else ():

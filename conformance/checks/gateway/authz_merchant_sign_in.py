@@ -31,18 +31,18 @@ def wrong_password_gives_no_code(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-20", needs=["sign-in:browser", "merchant"])
 def sign_in_left_half_way_gives_no_code(gateway: Gateway, world: World) -> None:
-    """A browser in which a sign-in was begun and not finished is not signed in when it comes back.
+    """A browser in which a sign-in was begun but not finished is not signed in afterwards.
 
-    It comes back with the same agent and with another one. With the right password it gets its code then.
+    It authorizes the same agent again, and another one. With the right password it then gets a code.
     """
     user, browser, agent = world.users[0], gateway.browser(), world.agents.new()
     _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
     wrong = _with_wrong_password(gateway, user)
-    for who in (agent, agent, world.agents.new()):
-        attempt = world.attempt(who, user=wrong)
+    for each in (agent, agent, world.agents.new()):
+        attempt = world.attempt(each, user=wrong)
         url = gateway.authorization_url(attempt)
         no_code(gateway.record_secrets(browser.look(url, user)), "authorization that nobody finished")
-        visit = gateway.record_secrets(browser.visit(url, who.redirect_uri, wrong, approve=True))
+        visit = gateway.record_secrets(browser.visit(url, each.redirect_uri, wrong, approve=True))
         no_code(visit, "sign-in with a wrong password, after one that was left half way")
 
     approves(gateway, world, browser, agent, user)
@@ -50,7 +50,7 @@ def sign_in_left_half_way_gives_no_code(gateway: Gateway, world: World) -> None:
 
 @check("AUTHZ-20", needs=["sign-in:browser", "merchant", "users:2"])
 def merchant_signs_in_whoever_comes_in_a_new_browser(gateway: Gateway, world: World) -> None:
-    """In a new browser no code comes before the merchant has signed that user in, the second time too."""
+    """In a new browser a user gets a code only after a sign-in at the merchant, also the second time."""
     asked: list[bool] = []
     alone = isolated_user(world)
     for user in (alone.user, alone.user, alone.beside().user, alone.user):
@@ -82,10 +82,10 @@ def merchant_signs_in_whoever_comes_in_a_new_browser(gateway: Gateway, world: Wo
 
 @check("AUTHZ-21", needs=["sign-in:browser"], cases=("opened", "opened-and-tried"))
 def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: World, case: str) -> None:
-    """Whoever planted its cookies in a browser before the user signed in there is not signed in afterwards.
+    """An attacker who planted cookies in a browser before its user signed in is not signed in afterwards.
 
-    The planted cookies are the gateway's own, as they were before the sign-in. What shows that a browser is
-    signed in is a code for a user who types a wrong password.
+    The planted cookies are the gateway's own, from before the sign-in (session fixation). A browser counts as
+    signed in if a user who types a wrong password gets a code.
     """
     user, attacker, victim = world.users[0], gateway.browser(), gateway.browser()
     wrong = _with_wrong_password(gateway, user)
@@ -95,7 +95,7 @@ def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: Wor
         _visit(gateway, world, attacker, wrong)
     victim.copy_cookies(attacker, gateway.hosts())
     _require_the_fake(world, approves(gateway, world, victim, world.agents.new(), user))
-    # Where no browser stays signed in, no cookie carries a sign-in, and the rule holds as well.
+    # If no browser stays signed in, there is no session cookie, and the rule holds as well.
     observe(browser_stays_signed_in=bool(_visit(gateway, world, victim, wrong).codes()))
 
     visit = _visit(gateway, world, attacker, wrong)
@@ -103,7 +103,7 @@ def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: Wor
 
 
 def _require_the_fake(world: World, visit: Visit) -> None:
-    """Many wrong passwords are typed on pages of the harness's own merchant only: others lock accounts."""
+    """Left out at other merchants than the fake one: they may lock an account after many wrong passwords."""
     merchant = origin(world.merchant_api or "")
     if not any(origin(page) == merchant for page in visit.acted_on):
         raise LeftOut("the user does not sign in on a page of the harness's own merchant")
@@ -114,7 +114,7 @@ def _with_wrong_password(gateway: Gateway, user: User) -> User:
 
 
 def _visit(gateway: Gateway, world: World, browser: Browsing, user: User) -> Visit:
-    """This user does all that is asked for, for an agent that is new."""
+    """The user takes all requested steps of an authorization of a new agent."""
     attempt = world.attempt(user=user)
     url = gateway.authorization_url(attempt)
     return gateway.record_secrets(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))

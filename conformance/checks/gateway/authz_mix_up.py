@@ -1,4 +1,4 @@
-"""The answer of one merchant is not taken for that of another, and no merchant gets another's code."""
+"""Mix-up attacks: the gateway accepts no other merchant's code, and sends no merchant another's code."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WRONG_PASSWORD = "gateproof-wrong-password"  # noqa: S105 - it is nobody's
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Injected:
-    """Whose issuer the redirect names, if any, and whether the hostile ID token names the honest one."""
+    """Whose issuer the redirect names, if any, and whether the ID token has the honest `iss` and `aud`."""
 
     redirect: str = ""
     poses: bool = False
@@ -36,7 +36,7 @@ _INJECTED: Mapping[str, _Injected] = {
     "names-no-issuer": _Injected(),
     "names-no-issuer-and-poses-in-the-id-token": _Injected(poses=True),
 }
-# Lies that send a browser on to an honest merchant, where the gateway has this callback.
+# How a hostile merchant sends the browser on to an honest one, for this callback of the gateway.
 _Lies = Callable[[Shop, str], Mapping[str, Any]]
 _SENDING_ON: Mapping[str, _Lies] = {
     "by-a-redirect": lambda honest, callback: {
@@ -60,9 +60,9 @@ class _Scene:
 
 @check("AUTHZ-29", needs=["sign-in:browser"], cases=_INJECTED)
 def callback_takes_no_code_of_another_merchant(world: World, case: _Injected) -> None:
-    """A sign-in that was begun at an honest merchant is not ended by a code of a hostile one.
+    """A sign-in begun at an honest merchant is not completed with a code of a hostile one.
 
-    The hostile merchant takes any code, and says that it belongs to a user with the honest one's login.
+    The hostile merchant accepts any code, and returns tokens for the login of the honest merchant's user.
     """
     with _scene(world) as scene:
         honest, hostile, gateway = scene.honest, scene.hostile, world.gateway
@@ -86,10 +86,10 @@ def callback_takes_no_code_of_another_merchant(world: World, case: _Injected) ->
 
 @check("AUTHZ-29", cases=_SENDING_ON)
 def code_of_an_honest_merchant_is_sent_to_no_other(world: World, case: _Lies) -> None:
-    """A hostile merchant that sends the browser on to an honest one is not sent the honest one's code.
+    """If a hostile merchant sends the browser on to an honest one, it does not get the honest one's code.
 
-    The user began at the hostile merchant's Resource, and signs in at the honest one, which knows the
-    gateway's callback for its own Resource and no other.
+    The user begins at the hostile merchant's Resource, and signs in at the honest merchant, which accepts
+    only the gateway's callback for its own Resource.
     """
     with _scene(world, case, one_client_id=True) as scene:
         honest, hostile = scene.honest, scene.hostile
@@ -99,7 +99,7 @@ def code_of_an_honest_merchant_is_sent_to_no_other(world: World, case: _Lies) ->
         issued = _codes(honest) - before
         callbacks = {entry.sent.get("redirect_uri") for entry in honest.asked()[asked:]}
         if not issued or callbacks != {scene.callback}:
-            raise LeftOut("the honest merchant would sign nobody in for the hostile one")
+            raise LeftOut("the honest merchant issued no code for the hostile one, or for another callback")
 
         strayed = [entry for entry in hostile.journal() if issued & set(entry.sent.values())]
         expect.that(
@@ -112,7 +112,7 @@ def code_of_an_honest_merchant_is_sent_to_no_other(world: World, case: _Lies) ->
 
 @contextmanager
 def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = False) -> Iterator[_Scene]:
-    """Both merchants, and the callback as the honest one saw it in a sign-in that gave a code."""
+    """Both merchants, and the callback that the honest one received in a sign-in that gave a code."""
     with merchants(world, 2) as (one, other):
         login = f"{world.unique()}@merchant.example"
         client_id = f"gateway-{world.unique()}"

@@ -1,7 +1,6 @@
-"""A wrong request is refused in a browser in which nobody is signed in, too.
+"""Wrong requests are refused also in a browser in which nobody is signed in.
 
-Other checks send their wrong requests from a browser that is signed in; a gateway may look at a request only
-there.
+Other checks send their wrong requests from a signed-in browser; a gateway may validate requests only there.
 """
 
 from __future__ import annotations
@@ -55,27 +54,27 @@ def other_response_type_gives_no_code_in_a_new_browser(world: World, case: str) 
 
 @check("AUTHZ-06", cases=UNREGISTERED)
 def unregistered_uri_gets_no_code_and_no_new_browser(world: World, case: str) -> None:
-    """A redirect URI that was not registered gets neither a code nor a new browser."""
+    """In a new browser, an unregistered redirect URI gets neither code nor redirect."""
     visit = _wrong(world, redirect_uri=case)
 
-    _no_code_and_no_browser(visit, case, f"authorization in a new browser with the redirect URI {case}")
+    _no_code_and_no_redirect(visit, case, f"authorization in a new browser with the redirect URI {case}")
 
 
 @check("AUTHZ-11")
 def unknown_client_gets_no_code_and_no_new_browser(world: World) -> None:
-    """A client_id that was never issued gets no code, and no new browser at its redirect URI."""
+    """In a new browser, a client_id that was never issued gets no code, and no redirect to its URI."""
     visit = _wrong(world, client_id="gateproof-nobody")
 
-    _no_code_and_no_browser(visit, CALLBACK, "authorization of an unknown client in a new browser")
+    _no_code_and_no_redirect(visit, CALLBACK, "authorization of an unknown client in a new browser")
 
 
-def _no_code_and_no_browser(visit: Visit, redirect_uri: str, what: str) -> None:
+def _no_code_and_no_redirect(visit: Visit, redirect_uri: str, what: str) -> None:
     no_code(visit, what)
     sent_to = (visit.sent_to or "").partition("?")[0].partition("#")[0]
     expect.that(sent_to != redirect_uri, what, expected="no redirect to it", got=visit.outcome())
 
 
 def _wrong(world: World, **parameters: str) -> Visit:
-    """The end of a wrong request in a new browser; a good one gives a code in another."""
+    """The result of a wrong request in a new browser; a correct one has given a code in another."""
     world.new_code()
     return visit_with(world, world.attempt(), **parameters)

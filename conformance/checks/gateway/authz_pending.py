@@ -1,4 +1,4 @@
-"""An agent is Pending for all of its Project, and until it is approved itself."""
+"""A Pending agent is Pending at all Resources of its Project, until it is approved itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.suite.parties import Agent, Resource, User
     cases={"first-resource-first": 1, "second-resource-first": -1},
 )
 def pending_agent_gets_no_code_at_any_resource(world: World, case: int) -> None:
-    """A Pending agent gets no code at any of the two Resources of its Project, in whatever order it comes."""
+    """A Pending agent gets no code at either of the two Resources of its Project, in either order."""
     world = world.in_one_browser()
     resources = _held_resources(world)[::case]
     agent = world.agents.new()
@@ -40,7 +40,7 @@ def project_created_to_hold_agents_gives_no_code(world: World) -> None:
 def pending_agent_gets_no_code_beside_an_approved_one(world: World) -> None:
     """A Pending agent gets no code in the browser in which an approved agent has just got one.
 
-    With two users, neither does it get one of the second.
+    If there is a second user, it gets no code from that user either.
     """
     world = world.in_one_browser()
     resource = world.projects.holding_resource()
@@ -60,7 +60,7 @@ def pending_agent_gets_no_code_beside_an_approved_one(world: World) -> None:
     cases={"more-than-a-day": 25 * 3600, "a-month": 32 * 86_400},
 )
 def pending_agent_gets_no_code_later(world: World, case: int) -> None:
-    """A Pending agent gets no code when time has passed; one that is approved then gets its own."""
+    """A Pending agent gets no code after a long time, although another agent is then approved."""
     resource = world.projects.holding_resource()
     pending = world.agents.new()
     _require_held(world, pending, resource)

@@ -1,4 +1,4 @@
-"""The sign-in for a Pending agent takes place: it is not refused before anybody has signed in."""
+"""The user of a Pending agent can sign in: the gateway does not refuse before the sign-in."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 def user_signs_in_for_a_pending_agent(world: World) -> None:
     """In a new browser the user of a Pending agent signs in, at the first and at the second try.
 
-    That is seen at the password, which the same user is asked for when the agent is approved. Which page ends
-    the sign-in is left open.
+    The gateway must ask for a password, as it does for an approved agent. Which page ends the sign-in is left
+    open.
     """
     resource, home = world.projects.holding_resource(), world.projects.home().resource
     of_one_merchant(world, (home, resource))
     approved = world.gateway.visit(world.attempt(resource=home))
     require_code(world.gateway, approved)
     if not approved.passwords:
-        raise LeftOut("it is not seen that a user types a password in a new browser")
+        raise LeftOut("the user of an approved agent is not asked for a password in a new browser")
 
     agent = world.agents.new()
     for which in ("first", "second"):
         visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         no_code(visit, f"{which} sign-in for a Pending agent")
         if visit.asks and not visit.passwords:
-            raise LeftOut("the page for a Pending agent asks something that is not understood here")
+            raise LeftOut("the page for a Pending agent has a form that the harness cannot fill in")
         expect.that(
             bool(visit.passwords),
             f"{which} sign-in for a Pending agent, in a new browser",

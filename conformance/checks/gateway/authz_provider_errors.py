@@ -17,9 +17,9 @@ from gateproof.conformance.wire.client import RateLimited
 
 @check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=ENDS)
 def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: Mapping[str, Any]) -> None:
-    """A user whom the provider signed in a moment before gets no code when it does not do so again.
+    """If the identity provider does not finish a user's second sign-in, the user gets no code.
 
-    The password is the right one. What the browser shows then is left open, a page of trouble included.
+    The password is correct. The browser may show any page, an error page included.
     """
     signing_in = openid_sign_in(world)
     outcome = next(iter(case.values()))
@@ -36,6 +36,6 @@ def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: 
         )
     finally:
         if "sign_in" in case:
-            # Whatever happens here must not take the place of the finding.
+            # An error here must not replace the result of the check.
             with suppress(Unmet, LeftOut, SignInFailed, RateLimited):
                 spared_no_more(signing_in.alone)

@@ -24,7 +24,7 @@ AMID = 3
 def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> None:
     """Users who sign in concurrently in different browsers each get a code and their own state.
 
-    If a user's sessions may end each other, each user signs in once.
+    If a new session may end an older one of the same user, each user signs in once.
     """
     world.new_code()
     browsers = BROWSERS if keeps_several_sessions(world) else min(BROWSERS, len(world.users))
@@ -49,7 +49,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
 def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     """A user's first sign-in, made in two browsers at once, gives a code in both.
 
-    The merchant delays its answers until both have arrived, or for a moment.
+    The merchant delays its answers until both requests have arrived, or for a short time.
     """
     if not keeps_several_sessions(world):
         raise LeftOut(SESSIONS_NOT_SEEN)
@@ -69,8 +69,9 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
 def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     """An approval made while the agent authorizes takes effect: the next authorization gives a code.
 
-    Several signed-in browsers authorize continuously, and the approval is made meanwhile. Those under way may
-    get a code or not. If a user's sessions may end each other, there is one browser.
+    Several signed-in browsers authorize continuously, and the approval is made meanwhile. Authorizations
+    under way may get a code or not. If a new session may end an older one of the same user, there is one
+    browser.
     """
     world.new_code()
     browsers = [world.in_one_browser() for _ in range(AMID if keeps_several_sessions(world) else 1)]

@@ -11,8 +11,8 @@ from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.parties import Agent
 
-# Redirect URIs to request when https://agent.example/callback is registered. Other case of scheme and host,
-# an empty query and surrounding white space are left out: they lead to the same place.
+# Redirect URIs to request when https://agent.example/callback is registered. Other case of scheme and host is
+# left out: it leads to the same place.
 NEAR_MISSES = {
     "trailing-slash": "https://agent.example/callback/",
     "double-slash": "https://agent.example//callback",
@@ -87,8 +87,8 @@ QUERY_MISSES = {
     "other-path": "https://agent.example/other?tenant=1&place=a",
 }
 
-# A registered URI, and one that other systems take for the same: they let native applications change the port
-# (RFC 8252 section 7.3), or ignore how an escape is written.
+# A registered URI, and one that other systems treat as the same: they let native applications change the port
+# (RFC 8252 section 7.3), or ignore the case of an escape.
 ALIKE = {
     "port-on-loopback": ("https://127.0.0.1:8443/callback", "https://127.0.0.1:9443/callback"),
     "port-on-ipv6-loopback": ("https://[::1]:8443/callback", "https://[::1]:9443/callback"),
@@ -96,18 +96,18 @@ ALIKE = {
     "port-left-out-on-loopback": ("https://127.0.0.1:8443/callback", "https://127.0.0.1/callback"),
     "case-of-an-escape": ("https://agent.example/call%2fback", "https://agent.example/call%2Fback"),
 }
-# What is registered beside https://agent.example/callback, and an address that it would match as a pattern.
+# A URI registered in addition to https://agent.example/callback, and one that it would match as a pattern.
 PATTERNS = {
     "any-path": ("https://agent.example/*", "https://agent.example/anything"),
     "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
 }
-# What stands between two addresses that are kept in one text.
+# Separators between two addresses that are stored in one string.
 SEPARATORS = {"comma": ",", "semicolon": ";", "blank": " ", "line-feed": "\n", "bar": "|"}
 
 
 @check("AUTHZ-06", cases=NEAR_MISSES)
 def near_miss_gets_no_code_and_no_browser(world: World, case: str) -> None:
-    """For a redirect URI that is almost a registered one, there is neither code nor redirect."""
+    """A redirect URI that differs slightly from the registered one gets neither code nor redirect."""
     world, given = reused_authorization(world)
 
     _refused(world, given.agent, CALLBACK, case)
@@ -125,7 +125,7 @@ def query_of_the_registered_uri_counts(world: World, case: str) -> None:
 
 @check("AUTHZ-06", cases=ALIKE)
 def uri_that_other_systems_take_for_the_same_gets_no_code(world: World, case: tuple[str, str]) -> None:
-    """Neither the port of a loopback address nor the case of an escape may differ."""
+    """A redirect URI with another port of a loopback address, or other case of an escape, gets no code."""
     registered, other = case
     agent = world.agents.new_if_accepted(registered)
     world.new_code(agent=agent)
@@ -145,7 +145,7 @@ def uri_of_another_agent_gets_no_code_and_no_browser(world: World) -> None:
 
 @check("AUTHZ-06")
 def registered_uris_are_not_mixed(world: World) -> None:
-    """Combining parts of two registered URIs, or cutting one, gives no registered URI."""
+    """A combination of two registered URIs, or an extension of one, gets neither code nor redirect."""
     world = world.in_one_browser()
     one, two = "https://one.agent.example/here", "https://two.agent.example/there"
     agent = world.agents.new_if_accepted(one, two)
@@ -170,9 +170,9 @@ def registered_pattern_stands_for_itself_alone(world: World, case: tuple[str, st
 
 @check("AUTHZ-06", cases=SEPARATORS)
 def registered_uri_is_no_list(world: World, case: str) -> None:
-    """A registered URI with a separator in it, if the gateway accepts one, is no list of two addresses.
+    """A registered URI with a separator in it, if the gateway accepts one, does not match either part.
 
-    Databases and configuration files keep several addresses in one text.
+    Databases and configuration files may store several addresses in one string.
     """
     world = world.in_one_browser()
     world.code_for(world.attempt(world.agents.new_if_accepted(CALLBACK)))

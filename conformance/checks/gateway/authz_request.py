@@ -26,13 +26,12 @@ REQUIRED = ("response_type", "client_id", "redirect_uri", "scope", "state", *PKC
 
 # Parameters that are left out of a request.
 MISSING = {name: (name,) for name in REQUIRED} | {"both-pkce-parameters": PKCE}
-# Parameters for which an empty value is wrong; the specification does not define an empty scope or state.
-PKCE = ("code_challenge", "code_challenge_method")
-# What a client of OpenID Connect sends.
+# Parameters that a client of OpenID Connect adds.
 OPENID: Mapping[str, Mapping[str, str]] = {
     "nonce": {"nonce": "gateproof-0123456789"},
     "nonce-and-more": {"nonce": "gateproof-0123456789", "prompt": "consent", "response_mode": "query"},
 }
+# Parameters for which an empty value is wrong; the specification does not define an empty scope or state.
 EMPTY = {name: names for name, names in MISSING.items() if name not in ("scope", "state")}
 
 METHODS = {
@@ -86,7 +85,7 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "glob": lambda _: "*",
 }
 
-# From a correct request's parameters to the added parameter, and whether it goes first.
+# The parameter to repeat, its added value made from the correct one, and whether the added one goes first.
 DOUBLED: Mapping[str, tuple[str, Callable[[str], str], bool]] = {
     **{f"{name}-same": (name, lambda value: value, False) for name in REQUIRED},
     "state-other": ("state", lambda value: value[::-1], False),

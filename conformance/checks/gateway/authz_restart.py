@@ -1,4 +1,4 @@
-"""Pending and approved agents at a target that was killed and started again."""
+"""Pending and approved agents after the target was killed and started again."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HOLDS = ["control:set_agent_policy", "control:approve_agent"]
 
 @check("AUTHZ-07", needs=["restart", *HOLDS], cases={"pending-before": True, "new": False})
 def held_agent_gets_no_code_after_a_restart(world: World, case: bool) -> None:
-    """In a holding Project, an agent gets no code after a restart, where one that was approved before does.
+    """In a holding Project, an unapproved agent gets no code after a restart; one approved before gets one.
 
-    It was Pending before, or is new.
+    The unapproved agent was Pending before, or is new.
     """
     there = world.instance().world()
     resource = there.projects.holding_resource()

@@ -31,7 +31,7 @@ FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
 
 @check("AUTHZ-13")
 def record_of_scopes_that_lack_something(world: World) -> None:
-    """Records the answer to a request without `openid`, or without a scope of the Resource."""
+    """Records the answer to a request without `openid`, without a Resource scope, or with an unknown one."""
     world = world.in_one_browser()
     attempt = world.attempt()
     scopes = attempt.resource.scopes
@@ -70,7 +70,7 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
 
 @check("AUTHZ-18")
 def scope_that_the_resource_lacks_is_not_granted_in_a_new_browser(world: World) -> None:
-    """An invented scope is not granted to an agent that is new, in a browser that is new."""
+    """An invented scope is not granted to a new agent in a new browser."""
     world.grant()
 
     _does_not_grant(world, world.attempt(), FOREIGN_SCOPES["unknown"](""))
@@ -106,7 +106,7 @@ def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) ->
 
 @check("AUTHZ-18", cases=("scope", "scopes"))
 def scope_that_the_registration_names_is_not_granted(world: World, case: str) -> None:
-    """A scope that the Resource lacks is not granted because an agent named it when it registered."""
+    """A scope that the Resource lacks is not granted to an agent that named it when it registered."""
     world, attempt = good(world)
     foreign = f"refunds:{world.unique()}"
     named = ["openid", *attempt.resource.scopes, foreign]

@@ -20,7 +20,7 @@ def another_resource_gives_a_code_too(world: World) -> None:
 
 @check("AUTHZ-01", needs=["two-projects"])
 def another_project_gives_a_code_too(world: World) -> None:
-    """A second Project gives a code too, to an agent of its own: an agent may belong to one Project."""
+    """A second Project gives a code to an agent of its own: an agent may belong to one Project only."""
     both = world.projects.home().resource, world.projects.another().resource
     _codes_come(world, of_one_merchant(world, both))
 

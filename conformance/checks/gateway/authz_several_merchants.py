@@ -1,4 +1,4 @@
-"""A gateway with Resources at several merchants keeps each merchant's users to its own Resources."""
+"""Resources at several merchants: a sign-in at one merchant counts only for Resources of that merchant."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ASSERTIONS = ("assertion", "subject_token", "client_assertion")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Two:
-    """How two Resources at two merchants are like each other, and which of them is made and used first."""
+    """What two Resources at two merchants have in common, and which one is created and used first."""
 
     one_project: bool = True
     one_client_id: bool = False
     other_first: bool = False
 
 
-# Lies of a merchant who would be taken for an honest one, of which these are site and client ID.
+# From the site and client ID of an honest merchant to the false data of a merchant that imitates it.
 Lies = Callable[[MerchantSite, str], Mapping[str, Any]]
 
 _HONEST: Mapping[str, Two] = {
@@ -48,7 +48,7 @@ _BESIDE_A_LIAR: Mapping[str, Two] = {
     "in-one-project-with-one-client-id": Two(one_client_id=True),
     "with-one-client-id": Two(one_project=False, one_client_id=True, other_first=True),
 }
-# What a hostile merchant says about itself, so as to be taken for the honest one.
+# False data with which a hostile merchant imitates the honest one.
 _POSING: Mapping[str, Lies] = {
     "iss-of-the-id-token": lambda honest, _: {"id_token": {"iss": honest.issuer}},
     "iss-and-aud-of-the-id-token": lambda honest, client_id: {
@@ -60,7 +60,7 @@ _POSING: Mapping[str, Lies] = {
         "id_token": {"iss": honest.issuer, "aud": client_id},
     },
 }
-# What it says so as to be sent what is the honest merchant's.
+# False data with which it tries to get assertions and refresh tokens of the honest one.
 _LURING: Mapping[str, Lies] = {
     "no-lie": lambda _honest, _client_id: {},
     "issuer": lambda honest, _: {"discovery": {"issuer": honest.issuer}},
@@ -82,18 +82,18 @@ def sign_in_at_one_merchant_is_none_at_another(world: World, case: Two) -> None:
     """
     with _two_shops(world, case) as (one, other):
         for first, second in ((one, other), (other, one)):
-            # Positive twin, without which nothing could be seen at this merchant.
+            # Positive twin: the sign-in at this merchant works.
             _signs_in(world, world.gateway.browser(), second)
             browser = world.gateway.browser()
             _signs_in(world, browser, first)
-            _nobody_is_in(world, browser, second)
+            _is_not_signed_in(world, browser, second)
 
 
 @check("AUTHZ-22", needs=["sign-in:browser"], cases=_with_each(_POSING))
 def hostile_merchant_signs_nobody_in_at_an_honest_one(world: World, case: tuple[Lies, Two]) -> None:
-    """After a sign-in at a merchant that poses as an honest one, the browser is not signed in at that one.
+    """A sign-in at a merchant that imitates an honest one does not sign the browser in at the honest one.
 
-    Who gets into the hostile merchant's own Resource is recorded.
+    Whether the sign-in gives a code at the hostile merchant's own Resource is recorded.
     """
     lies, two = case
     with _two_shops(world, two, lies) as (honest, hostile):
@@ -103,12 +103,12 @@ def hostile_merchant_signs_nobody_in_at_an_honest_one(world: World, case: tuple[
         observe(into_the_hostile_merchants_resource="a code" if entered.codes() else "no code")
         if not entered.codes() and not hostile.asked():
             raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
-        _nobody_is_in(world, browser, honest)
+        _is_not_signed_in(world, browser, honest)
 
 
 @check("AUTHZ-22", alone=True, cases=_with_each(_LURING))
 def nothing_of_one_merchant_is_sent_to_another(world: World, case: tuple[Lies, Two]) -> None:
-    """What was made for an honest merchant, or is its refresh token, comes to no other merchant.
+    """The gateway sends assertions for one merchant, and its refresh tokens, to no other merchant.
 
     Users sign in, and their merchant tokens are refreshed, at both Resources in turn. One of the merchants
     may be hostile.
@@ -119,19 +119,19 @@ def nothing_of_one_merchant_is_sent_to_another(world: World, case: tuple[Lies, T
         try:
             _used(world, honest, other, hostile=hostile)
         finally:
-            # Before all else: what strayed is often the reason why a step did not succeed.
-            _nothing_strayed(honest, other)
+            # Tested first: a request to the wrong merchant is often the reason why a step failed.
+            _expect_nothing_of(honest, other)
             if not hostile:
-                _nothing_strayed(other, honest)
-        if not _came_to_its_own(honest):
+                _expect_nothing_of(other, honest)
+        if not _requests_with_tokens(honest):
             raise LeftOut("the gateway sent the honest merchant neither an assertion nor a refresh token")
 
 
 @check("AUTHZ-22", cases={name: two for name, two in _HONEST.items() if two.one_project})
 def user_of_one_merchant_gets_no_token_of_their_namesake_at_another(world: World, case: Two) -> None:
-    """A user's token redeems nothing of the user with the same login at another merchant.
+    """A user's token does not redeem the token of the user with the same login at another merchant.
 
-    Both Resources are in one Project. Whether a token redeems a second Resource at all is open.
+    Both Resources are in one Project. Whether a token redeems a second Resource at all is left open.
     """
     with _two_shops(world, case) as (one, other):
         for own, foreign in ((one, other), (other, one)):
@@ -168,18 +168,18 @@ def _two_shops(world: World, two: Two, lies: Lies | None = None) -> Iterator[tup
             beside = made[0].alone.project if made and two.one_project else None
             made.append(shop(world, site, login=login, client_id=known_as, beside=beside))
             if two.other_first and len(made) == 1:
-                _comes_by(world, made[0])
+                _tries_to_sign_in(world, made[0])
         one, other = reversed(made) if two.other_first else made
         yield one, other
 
 
-def _comes_by(world: World, at: Shop) -> None:
-    """The user tries to sign in at this merchant; whether that succeeds is open."""
+def _tries_to_sign_in(world: World, at: Shop) -> None:
+    """The user tries to sign in at this merchant; the sign-in may fail."""
     world.gateway.visit(world.attempt(resource=at.alone.resource, user=at.alone.user), wherever=True)
 
 
 def _signs_in(world: World, browser: Browsing, at: Shop) -> None:
-    """The user signs in at this merchant; LeftOut where that is done in a way that the harness cannot see."""
+    """The user signs in at this merchant; left out if the gateway does not use OpenID Connect there."""
     before = at.signed_in()
     visit = _visit(world, browser, at, at.alone.user)
     require_code(world.gateway, visit)
@@ -187,8 +187,8 @@ def _signs_in(world: World, browser: Browsing, at: Shop) -> None:
         raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
 
 
-def _nobody_is_in(world: World, browser: Browsing, at: Shop) -> None:
-    """A user who types a wrong password gets no code in this browser; with the right one, there is a code."""
+def _is_not_signed_in(world: World, browser: Browsing, at: Shop) -> None:
+    """A user who types a wrong password gets no code in this browser; the right password gives one."""
     user = at.alone.user
     wrong = replace(user, password=world.gateway.keyring.secret("wrong_password", _WRONG_PASSWORD))
     visit = _visit(world, browser, at, wrong)
@@ -210,7 +210,7 @@ def _used(world: World, honest: Shop, other: Shop, *, hostile: bool) -> None:
         each.alone.short_lived()
     signed_in = [honest.alone.grant()]
     if hostile:
-        _comes_by(world, other)
+        _tries_to_sign_in(world, other)
     else:
         signed_in.append(other.alone.grant())
     proxy_tokens = [each.alone.proxy_token() for each in (honest, other)]
@@ -222,13 +222,13 @@ def _used(world: World, honest: Shop, other: Shop, *, hostile: bool) -> None:
     honest.alone.grant()
 
 
-def _came_to_its_own(owner: Shop) -> int:
-    """How many assertions and refresh tokens this merchant was sent."""
+def _requests_with_tokens(owner: Shop) -> int:
+    """How many requests with an assertion or a refresh token this merchant received."""
     return sum(bool(entry.grant == "refresh_token" or any(_assertions(entry))) for entry in owner.journal())
 
 
-def _nothing_strayed(owner: Shop, receiver: Shop) -> None:
-    """Nothing that is the owner's came to the receiver."""
+def _expect_nothing_of(owner: Shop, receiver: Shop) -> None:
+    """The receiver got no assertion that was made for the owner, and no refresh token of the owner."""
     tokens = {token.value for token in owner.site.admin.tokens("refresh_token")}
     for entry in receiver.journal():
         made_for = [name for name, value in _assertions(entry) if _is_for(owner, value)]

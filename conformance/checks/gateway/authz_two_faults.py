@@ -1,6 +1,6 @@
-"""No other fault of a request is told at an address that was not registered.
+"""Requests with two faults: the gateway does not redirect to an unregistered address.
 
-A gateway that looks at the other parameters first may answer them by a redirect, before it has looked at the
+A gateway that validates the other parameters first may redirect with an error before it has validated the
 client and its redirect URI.
 """
 
@@ -20,7 +20,7 @@ UNREGISTERED = "https://evil.example/callback"
 NOBODY = "gateproof-nobody"
 
 
-# The other fault of the request, or what a gateway may answer by a redirect before it looks further.
+# The second fault of the request, or a parameter that a gateway may answer by an early redirect.
 OTHER_FAULTS: Mapping[str, Change] = {
     **REFUSED,
     "no-state": without("state"),
@@ -31,9 +31,9 @@ OTHER_FAULTS: Mapping[str, Change] = {
 
 @check("AUTHZ-06", cases=OTHER_FAULTS)
 def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> None:
-    """A request with another fault beside its unregistered redirect URI gets no code and no redirect there.
+    """A request with an unregistered redirect URI and another fault gets no code and no redirect to the URI.
 
-    It comes in a browser that is signed in, and in a new one.
+    It is sent from a signed-in browser, and from a new one.
     """
     here, attempt = good(world)
     world.show(UNREGISTERED)
@@ -45,7 +45,7 @@ def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> No
 
 @check("AUTHZ-06", cases={"first": True, "last": False})
 def unregistered_uri_beside_the_registered_one_is_never_gone_to(world: World, case: bool) -> None:
-    """If redirect_uri comes twice, the browser is not sent to the one that is not registered."""
+    """If a request has redirect_uri twice, the browser is not redirected to the unregistered one."""
     here, attempt = good(world)
     world.show(UNREGISTERED)
     pairs, added = list(attempt.parameters.items()), ("redirect_uri", UNREGISTERED)
@@ -57,9 +57,9 @@ def unregistered_uri_beside_the_registered_one_is_never_gone_to(world: World, ca
 
 @check("AUTHZ-11", cases=OTHER_FAULTS)
 def unknown_client_is_told_of_no_other_fault(world: World, case: Change) -> None:
-    """A request with another fault beside its unknown client_id gets no code, and no redirect to its URI.
+    """A request with an unknown client_id and another fault gets no code, and no redirect to its URI.
 
-    It comes in a browser that is signed in, and in a new one.
+    It is sent from a signed-in browser, and from a new one.
     """
     here, attempt = good(world)
     world.show(NOBODY)
@@ -73,7 +73,7 @@ def unknown_client_is_told_of_no_other_fault(world: World, case: Change) -> None
 def _visits(
     world: World, here: World, attempt: Attempt, fault: Change, wrong: tuple[str, str]
 ) -> Iterator[tuple[str, Visit]]:
-    """The end of the request with both faults, in a signed-in browser and in a new one."""
+    """The result of the request with both faults, in a signed-in browser and in a new one."""
     pairs = fault(with_other(*wrong)(list(attempt.parameters.items())))
     for where, gateway in (("a signed-in browser", here.gateway), ("a new browser", world.gateway)):
         yield where, gateway.visit(attempt, pairs=pairs, wherever=True)

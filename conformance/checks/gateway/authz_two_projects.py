@@ -1,4 +1,4 @@
-"""An approval in one Project counts in no other Project that holds the agent."""
+"""An approval in one Project does not count in another Project that holds agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def approval_in_one_project_is_none_in_another(world: World, case: bool) -> None
     agent = world.agents.new()
     _require_held(world, agent, one)
     if case:
-        # The other Project sees this agent, too, before any approval.
+        # The agent authorizes in the other Project, too, before any approval.
         _require_held(world, agent, other)
     world.projects.approve_agent(agent, one)
     world.code_for(world.attempt(agent, resource=one), step=AFTER_AN_APPROVAL)
@@ -47,7 +47,7 @@ def _is_held(world: World, agent: Agent, resource: Resource, what: str) -> None:
 
 
 def _require_held(world: World, agent: Agent, resource: Resource) -> None:
-    """An agent that nobody approved is held there, however often it comes."""
+    """An agent that nobody approved gets no code there, at the first and at the second try."""
     for _ in range(2):
         visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
         require.that(

@@ -1,4 +1,4 @@
-"""The act of a user in one tab is for the agent of that tab."""
+"""A user's approval in one tab counts only for the agent of that tab."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.conformance.suite.parties import Attempt
 
 @check("AUTHZ-17", needs=["sign-in:browser"], cases={"in-a-new-browser": False, "signed-in": True})
 def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World, case: bool) -> None:
-    """A form that approves one agent gives no code to another agent whose page is open beside it.
+    """A form that approves one agent gives no code to another agent whose page is open in a second tab.
 
-    It is sent after a second tab of the same browser has opened the other agent's request. A code for the
-    agent of the form, and an error, are both fine. A sign-in form names no agent, and is not judged.
+    It is sent after the second tab of the same browser has opened the other agent's request. A code for the
+    agent of the form, and an error, are both accepted. A sign-in form names no agent, and is not judged.
     """
     user = world.users[0]
     for act in _approving_forms(gateway, world, signed_in=case):
@@ -33,9 +33,9 @@ def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World
 
 
 def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequence[int]:
-    """Which forms of an agent's first authorization in such a browser are for the approval alone.
+    """The numbers of the forms that only approve, in an agent's first authorization in such a browser.
 
-    Those of a browser that is signed in already; in a new browser the last one, if there are such forms.
+    In a signed-in browser these are all forms, in a new browser it is the last one.
     """
     user, browser = world.users[0], gateway.browser()
     new, kept = (approves(gateway, world, browser, world.agents.new(), user) for _ in range(2))
@@ -45,9 +45,9 @@ def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequ
 
 
 def _sent_late(gateway: Gateway, browser: Browsing, act: int, shown: Attempt, other: Attempt) -> Visit | None:
-    """The end of this form, which is sent after another tab has opened the other agent's request.
+    """The result of this form, which is sent after another tab has opened the other agent's request.
 
-    None if there is no such form this time.
+    None if the authorization has no form with this number.
     """
 
     def meanwhile() -> None:
@@ -64,7 +64,7 @@ def _sent_late(gateway: Gateway, browser: Browsing, act: int, shown: Attempt, ot
 
 
 def _is_not_for(world: World, visit: Visit, other: Attempt, what: str) -> None:
-    """No code came for this request, neither with its state nor with that of the other one."""
+    """The redirect has no code with the other request's state, and none that the other agent can exchange."""
     expect.that(
         not visit.codes() or visit.parameter("state") != other.parameters["state"],
         what,

@@ -1,4 +1,4 @@
-"""Who is signed in: the user who typed a password in this browser, and nobody else."""
+"""A browser is signed in as the user who typed a password in it, and as nobody else."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, User
 from gateproof.conformance.wire.route import origin
 
-# After how long sessions are over: short ones, and most others. The browser is asked after each pause.
+# Pauses after which sessions have expired: short ones, and most others. The browser authorizes after each.
 PAUSES_S = (20 * 60, 86_400)
 
-NOBODY_ELSE = "the gateway let nobody else sign in in this browser"
+NOBODY_ELSE = "the gateway did not let a second user sign in in this browser"
 
 # What an agent may add to its request so that the user is asked to sign in.
 SIGN_IN_AGAIN: Mapping[str, Mapping[str, str]] = {
@@ -25,7 +25,7 @@ SIGN_IN_AGAIN: Mapping[str, Mapping[str, str]] = {
     "max-age-0": {"max_age": "0"},
 }
 
-# What an agent may say of a user; anybody can say so.
+# Parameters with which any request can name a user.
 HINTS: Mapping[str, Callable[[Grant], Mapping[str, str]]] = {
     "login-hint": lambda grant: {"login_hint": grant.user.login},
     "login-hint-and-prompt-none": lambda grant: {"login_hint": grant.user.login, "prompt": "none"},
@@ -34,10 +34,10 @@ HINTS: Mapping[str, Callable[[Grant], Mapping[str, str]]] = {
 
 @check("AUTHZ-19", needs=["sign-in:browser", "users:2"])
 def sign_in_of_another_browser_signs_nobody_in(gateway: Gateway, world: World) -> None:
-    """The way back from the merchant changes no user in a browser in which somebody is signed in.
+    """The merchant's answer to a sign-in in another browser does not change the user of a signed-in browser.
 
-    Any site can send that browser there with an answer of its own. The next authorization in the browser is
-    still that of its user. Forms on the gateway's own pages are left to other checks.
+    Any site can send that browser to the callback with such an answer (login CSRF). The next authorization in
+    the browser is still that of its user. Other checks test the forms on the gateway's own pages.
     """
     stranger, user = world.users[:2]
     agent = world.agents.new()
@@ -63,7 +63,7 @@ def sign_in_of_another_browser_signs_nobody_in(gateway: Gateway, world: World) -
 
 @check("AUTHZ-20", needs=["sign-in:browser", "users:2"], cases=SIGN_IN_AGAIN)
 def code_is_of_the_user_who_signs_in(gateway: Gateway, world: World, case: Mapping[str, str]) -> None:
-    """A user who signs in in a browser where another is signed in gives a code of their own."""
+    """If a user signs in in a browser where another user is signed in, the code is for the new user."""
     agent, browser = world.agents.new(), gateway.browser()
     theirs = _sub(world, agent, world.users[0], browser)
 
@@ -73,7 +73,7 @@ def code_is_of_the_user_who_signs_in(gateway: Gateway, world: World, case: Mappi
 
 @check("AUTHZ-20", needs=["sign-in:browser", "users:2", "control:advance_clock"])
 def code_is_of_the_user_who_signs_in_later(gateway: Gateway, world: World) -> None:
-    """A user who signs in where the session of another has ended gives a code of their own."""
+    """If a user signs in in a browser where another's session has expired, the code is for the new user."""
     agent, browser = world.agents.new(), gateway.browser()
     theirs = _sub(world, agent, world.users[0], browser)
     for pause_s in PAUSES_S:
@@ -106,7 +106,7 @@ def _signs_in_as(
     theirs: object,
     extra: Mapping[str, str] | None = None,
 ) -> bool:
-    """This user signs in in the browser, and the code is of this user; False if the gateway asks nobody."""
+    """The user signs in in the browser, and the code is for that user; False without sign-in or code."""
     if user.password.reveal() == world.users[0].password.reveal():
         raise LeftOut("both users have the same password")
     _require_another(_sub(world, agent, user, world.gateway.browser()), theirs)
@@ -127,7 +127,7 @@ def _signs_in_as(
 
 
 def _handed_over(gateway: Gateway, world: World, act: int, user: User, to: Browsing) -> None:
-    """Another browser sends the form with this number of an authorization that the user has begun."""
+    """Browser `to` sends the form with this number of an authorization that the user began in another one."""
     url = gateway.authorization_url(world.attempt(user=user))
     try:
         visit = gateway.browser().hand_over(act, url, user, to=to)
@@ -139,7 +139,7 @@ def _handed_over(gateway: Gateway, world: World, act: int, user: User, to: Brows
 
 
 def _sub(world: World, agent: Agent, user: User, browser: Browsing) -> object:
-    """Whose token the agent gets of this user in this browser."""
+    """The `sub` of the token that the agent gets for this user in this browser."""
     grant = staying_in(world, browser).grant(agent=agent, user=user)
     return claims_of(world, grant).get("sub")
 

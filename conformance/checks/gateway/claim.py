@@ -42,10 +42,10 @@ ODD_INDICATORS = {
     "three-hundred-characters": "https://api.merchant.example/v1/{unique}/" + "a" * 260,
 }
 
-# Agent hosts that differ from the usual one.
+# A redirect URI on another host than the usual one.
 ELSEWHERE = "https://another-agent.example/callback"
 DAY_S = 86_400
-# Days between sign-ins. A user who stays away for months may be forgotten.
+# Days between sign-ins. A gateway may forget a user who does not sign in for months.
 LATER = {"six-weeks": (42,), "a-year": (63,) * 6}
 
 
@@ -68,7 +68,7 @@ def aud_is_an_array_with_the_indicator(world: World) -> None:
 
 @check("CLAIM-02", needs=["control:create_resource"], cases=ODD_INDICATORS)
 def aud_keeps_an_odd_indicator_as_it_is(world: World, case: str) -> None:
-    """`aud` contains an indicator that is not in normal form without any change."""
+    """`aud` contains the Resource indicator unchanged, also if it is not in normal form."""
     resource = world.projects.resource(indicator=case.format(unique=world.unique()))
 
     with values_of_choice():
@@ -135,7 +135,7 @@ def sub_is_stable_from_day_to_day(world: World) -> None:
 
 @check("CLAIM-03", needs=["control:advance_clock"], cases=LATER)
 def sub_is_stable_over_time(world: World, case: Sequence[int]) -> None:
-    """A user has the same `sub` in the Project weeks later, and over a year with a sign-in now and then."""
+    """A user has the same `sub` in the Project weeks later, and over a year with occasional sign-ins."""
     agent = world.agents.new()
     before = require.text(claims_of(world, world.grant(agent=agent)).get("sub"), "sub")
     for days in case:
@@ -149,7 +149,7 @@ def _granted_later(world: World, agent: Agent) -> Grant:
     attempt = world.attempt(agent)
     visit = world.gateway.visit(attempt)
     if visit.sent_to is None and visit.status == 200:
-        raise LeftOut("an agent that was not used for weeks is Pending here")
+        raise LeftOut("the gateway holds an agent as Pending again that was not used for weeks")
     return world.grant_of(world.authorization_of(attempt, require_code(world.gateway, visit)), attempt)
 
 
@@ -207,7 +207,7 @@ def agent_is_named_by_its_client_id(world: World) -> None:
         names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
 
 
-# Key names, or values, that are accepted for each of the three.
+# For each of the three: words of which one must occur in a key or a value.
 AGENT_FACTS = {
     "domain": ("domain", AGENT_DOMAIN),
     "name": ("name", AGENT_NAME),
@@ -241,7 +241,7 @@ def project_id_is_the_resources_project(world: World) -> None:
 def project_id_follows_the_resource(world: World) -> None:
     """Tokens of one agent at Resources of two Projects each name the Project of their own Resource.
 
-    If the gateway lets an agent into one Project only, another agent comes at the other.
+    If the gateway lets an agent into one Project only, another agent is used in the other.
     """
     world = world.in_one_browser()
     agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()

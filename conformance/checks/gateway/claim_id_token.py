@@ -1,4 +1,4 @@
-"""What the ID token says: of whom, from whom, and until when."""
+"""The claims of the ID token: subject, issuer, audience, nonce and times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.wire.agent import fresh_state
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.exchange import Exchange
 
-# How far ahead of this machine's clock a time of issue may be.
+# How far in the future `iat` may be, as clock skew.
 AHEAD_S = 60.0
 # Whether both codes are open at once.
 CODES = {"one-after-the-other": False, "open-at-once": True}
@@ -71,7 +71,7 @@ def id_token_repeats_the_nonce(world: World) -> None:
 
 @check("CLAIM-11")
 def id_token_of_a_refresh_is_for_the_same_user(world: World) -> None:
-    """An ID token that a refresh brings has the same issuer, subject and audience, and is in time."""
+    """The ID token of a refresh has the same issuer and subject, the agent as audience, and valid times."""
     fresh = renewed(world)
     if not isinstance(fresh.answer.member("id_token"), str):
         raise LeftOut("a refresh brings no ID token")
@@ -88,7 +88,7 @@ def id_token_of_a_refresh_is_for_the_same_user(world: World) -> None:
 
 
 def _exchanged(world: World, attempts: Sequence[Attempt], *, at_once: bool) -> list[Exchange]:
-    """The exchanges of these attempts; at once, none begins before every attempt has its code."""
+    """The exchanges of these attempts; with `at_once`, none begins before every attempt has its code."""
     if not at_once:
         return [require(world.gateway.exchange(world.code_for(attempt))).status(200) for attempt in attempts]
     codes = [world.code_for(attempt) for attempt in attempts]

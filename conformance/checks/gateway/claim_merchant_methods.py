@@ -1,4 +1,4 @@
-"""How a user was authenticated, in the gateway's own terms, whatever terms the merchant has."""
+"""`ext.acr` and `ext.amr` if the merchant's `acr` and `amr` have other values or forms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
 
-# What identity providers say in `acr`: Keycloak the first two, federations names of their own.
+# Values of `acr` from identity providers: Keycloak sends the first two, federations their own names.
 CLASSES: Mapping[str, object] = {
     "one": "1",
     "zero": "0",
@@ -20,7 +20,7 @@ CLASSES: Mapping[str, object] = {
     "lower-level": "urn:merchant:acr:al1",
     "list": ["1"],
 }
-# And in `amr`, where some write one method without a list.
+# Values of `amr`; some providers send a single method without an array.
 METHODS: Mapping[str, object] = {
     "text": "pwd",
     "two-in-a-text": "pwd otp",
@@ -35,26 +35,26 @@ METHODS: Mapping[str, object] = {
 def acr_is_of_level_2_whatever_the_merchant_says(world: World, case: object) -> None:
     """`ext.acr` is of level 2 also if the merchant names a context class of its own.
 
-    To refuse such a sign-in is the gateway's choice.
+    The gateway may refuse such a sign-in.
     """
     of_level_2(_ext_when_said(world, acr=case).get("acr"))
 
 
 @check("CLAIM-06", needs=["merchant"], cases=METHODS)
 def amr_is_an_array_of_strings_whatever_the_merchant_says(world: World, case: object) -> None:
-    """`ext.amr` is an array of strings also if the merchant says its methods in another form.
+    """`ext.amr` is an array of strings also if the merchant sends `amr` in another form.
 
-    To refuse such a sign-in is the gateway's choice.
+    The gateway may refuse such a sign-in.
     """
     lists_methods(_ext_when_said(world, amr=case).get("amr"))
 
 
 def _ext_when_said(world: World, **said: object) -> Mapping[str, Any]:
-    """`ext` of a token for a user of whom the merchant says this, in its ID token and in userinfo."""
+    """`ext` of a token for a user with these claims in the merchant's ID token and userinfo."""
     signing_in = openid_sign_in(world)
     second = signing_in.again(id_token=said, userinfo=said)
     signing_in.alone.script()
     if not second.visit.codes():
-        raise LeftOut("the gateway gives no code for a user of whom the merchant says this")
+        raise LeftOut("the gateway gives no code for a user with such claims from the merchant")
     authorization = world.authorization_of(second.attempt, second.visit.codes()[0])
     return ext_of(world, world.grant_of(authorization, second.attempt))

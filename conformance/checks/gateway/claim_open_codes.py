@@ -1,4 +1,4 @@
-"""The claims of two codes of one agent that wait to be exchanged at the same time."""
+"""Claims of the tokens for two codes of one agent that are open at the same time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sub_is_that_of_the_user_of_the_code(world: World) -> None:
 
 @check("CLAIM-02", needs=["resources:2"])
 def aud_is_that_of_the_resource_of_the_code(world: World) -> None:
-    """An agent is authorized at two Resources before it exchanges either code: each token is for its own."""
+    """An agent gets codes at two Resources before it exchanges either: each token is for its own Resource."""
     world = world.in_one_browser()
     agent, resources = world.agents.new(), of_one_merchant(world, console.siblings(world))
     one, other = resources

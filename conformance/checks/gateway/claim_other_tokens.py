@@ -38,7 +38,7 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
 
 @check("CLAIM-10")
 def id_token_of_a_refresh_is_not_meant_for_the_resource(world: World) -> None:
-    """The `aud` of an ID token that a refresh brings does not contain the Resource indicator."""
+    """The `aud` of the ID token of a refresh does not contain the Resource indicator."""
     fresh = renewed(world)
     id_token = fresh.answer.member("id_token")
     if not isinstance(id_token, str) or not id_token:
@@ -115,7 +115,7 @@ def refresh_token_is_opaque(world: World) -> None:
 
 @check("CLAIM-12")
 def refresh_token_of_a_refresh_is_opaque(world: World) -> None:
-    """The refresh tokens that a first and a second refresh bring are no JWTs and do not reveal the user."""
+    """The refresh tokens of a first and a second refresh are no JWTs and do not reveal the user."""
     grant = world.grant()
     for what in ("refresh token of the first refresh", "refresh token of the second refresh"):
         grant = renewed_later(world, grant, "a refresh of this token is refused")

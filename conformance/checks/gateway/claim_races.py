@@ -17,10 +17,10 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @check("CLAIM-03", needs=["users:2", "sign-in:browser"], rounds=5)
 def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> None:
-    """Two users who sign in concurrently, in two browsers each, get one `sub` each, and not the same.
+    """Two users who sign in concurrently, in two browsers each, get one `sub` each, and not the same one.
 
     If the run can create Projects, the users sign in to a new one. All codes are exchanged at the same
-    moment. If a user's sessions may end each other, each user has one browser.
+    moment. If a new session may end an older one of the same user, each user has one browser.
     """
     for _ in races.each():
         signed_in, subs = _signed_in_at_once(world)
@@ -32,7 +32,7 @@ def sub_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> 
 
 @check("CLAIM-03", needs=["merchant", "sign-in:browser"], rounds=5)
 def sub_of_a_new_user_is_one_when_both_first_sign_ins_meet(world: World, races: Races) -> None:
-    """A user nobody has seen before, who signs in twice at the same moment, has one `sub` from then on.
+    """A new user who signs in twice at the same moment has one `sub` from then on.
 
     Two browsers authorize one agent, and both codes are exchanged at the same moment.
     """
@@ -45,7 +45,7 @@ def sub_of_a_new_user_is_one_when_both_first_sign_ins_meet(world: World, races: 
         attempts = [world.attempt(agent, user=user) for _ in range(2)]
         codes = together([partial(world.code_for, attempt) for attempt in attempts])
         answers = concurrent.exchanges(world.gateway, codes)
-        # Of two codes for the same agent and user, the newer may end the older.
+        # Of two codes for the same agent and user, the newer may invalidate the older.
         subs = [_sub(world, answer) for answer in answers if answer.status == 200]
         require.that(bool(subs), "exchanges", expected="tokens for one code at least", got="none")
         later = _sub(world, world.grant(agent=agent, user=user).answer)
@@ -55,7 +55,7 @@ def sub_of_a_new_user_is_one_when_both_first_sign_ins_meet(world: World, races: 
 
 
 def _signed_in_at_once(world: World) -> tuple[list[Attempt], dict[str, str]]:
-    """One sign-in of each user, and the one `sub` that the user was given then."""
+    """One sign-in of each user, and the `sub` of each user in the concurrent sign-ins."""
     resource, subs = world.projects.own_or_home().resource, dict[str, str]()
     signing_in = [world.attempt(world.agents.new(), resource=resource, user=user) for user in world.users[:2]]
     if keeps_several_sessions(world):
@@ -67,7 +67,7 @@ def _signed_in_at_once(world: World) -> tuple[list[Attempt], dict[str, str]]:
 
     for attempt, answer in zip(signing_in, answers, strict=True):
         if answer.status != 200 and len(signing_in) > len(world.users[:2]):
-            # Of two codes for the same agent and user, the newer may end the older.
+            # Of two codes for the same agent and user, the newer may invalidate the older.
             continue
         sub = _sub(world, require(answer).status(200))
         what = f"sub of {attempt.user.name}, who signed in beside {len(codes) - 1} others"

@@ -49,7 +49,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
     world = world.in_one_browser()
     of_one, of_other = agents_for(world, (one, other))
     grants = [world.grant(agent=of_one, resource=one), world.grant(agent=of_other, resource=other)]
-    # The newest comes first: it may have ended the refresh token of the other.
+    # The newest grant first: it may have ended the refresh token of the other.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
         claims = claims_of(world, renewed_from(world, grant))
         bound_to(claims, grant.resource.indicator)
@@ -76,7 +76,7 @@ def renewed_token_ends_in_the_future(world: World) -> None:
 
 @check("CLAIM-04", needs=["control:advance_clock"])
 def late_refresh_brings_a_token_that_ends_in_the_future(world: World) -> None:
-    """After a refresh past the end of the first access token, `exp` of the new one is in the future."""
+    """After a refresh when the first access token has expired, `exp` of the new one is in the future."""
     grant = renewed_after_its_end(world, world.grant())
 
     in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
@@ -112,14 +112,14 @@ def renewed_token_names_the_project(world: World) -> None:
 
 @check("CLAIM-08", needs=["two-projects"])
 def renewed_token_names_the_project_of_its_grant(world: World) -> None:
-    """After a refresh, `ext.project_id` is the Project of this grant, not of the agent's other one."""
+    """After a refresh, `ext.project_id` is the Project of this grant, not of the agent's other grant."""
     world = world.in_one_browser()
     agent, (one, other) = world.agents.new(), (world.projects.home(), world.projects.another())
     grants = [
         world.grant(agent=agent, resource=one.resource),
         granted_to_the_same(world, agent, other.resource),
     ]
-    # The newest comes first: it may have ended the refresh token of the other.
+    # The newest grant first: it may have ended the refresh token of the other.
     for grant in reversed(grants):
         ext = ext_of(world, renewed_from(world, grant))
         expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")

@@ -1,4 +1,4 @@
-"""Subjects of a target that was killed and started again."""
+"""The `sub` of users after the target was killed and started again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.parties import Grant
 
 @check("CLAIM-03", needs=["restart"])
 def subject_is_the_same_after_a_restart(world: World) -> None:
-    """A user who authorizes the same agent again after a restart has the `sub` of before."""
+    """A user who authorizes the same agent again after a restart has the same `sub` as before."""
     there = world.instance().world()
     before = there.grant()
     kill_and_start(world)

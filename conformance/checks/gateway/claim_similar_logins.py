@@ -12,7 +12,7 @@ from gateproof.conformance.suite.claims import expect, require
 
 @check("CLAIM-03", needs=["merchant"], cases=ALIKE)
 def sub_differs_between_similar_logins(world: World, case: tuple[str, str]) -> None:
-    """Users whose logins differ by case, a blank, a part or a Unicode form do not share a `sub`."""
+    """Users whose logins differ in case, a space, a part or a Unicode form do not share a `sub`."""
     first, second = (claims_of(world, grant).get("sub") for grant in grants_of_similar_users(world, case))
     require.text(first, "sub")
 

@@ -1,4 +1,4 @@
-"""What the tokens of two agents that look alike say of them."""
+"""`ext.agent` in the tokens of two agents with the same name or the same domain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.wire.documents import strings_in
 
 @check("CLAIM-07", cases=("name", "domain"))
 def agent_does_not_go_by_another_ones(world: World, case: str) -> None:
-    """`ext.agent` does not contain the name of another agent of its domain, nor the domain of a namesake."""
+    """`ext.agent` does not contain the name or the domain of another agent with the same domain or name."""
     marks, shared = (world.unique(), world.unique()), world.unique()
     agents = [
         _agent(world, name=mark, host=shared) if case == "name" else _agent(world, name=shared, host=mark)
@@ -25,7 +25,7 @@ def agent_does_not_go_by_another_ones(world: World, case: str) -> None:
         expect.that(
             not any(foreign in text for text in strings_in(found)),
             "ext.agent",
-            expected=f"the {case} of its agent, as far as it tells one",
+            expected=f"the {case} of its own agent, or none",
             got=f"the {case} of another agent",
         )
 

@@ -1,4 +1,4 @@
-"""The token endpoint for an agent with a code: the answer, single use, and the lifetime of a code."""
+"""Code exchanges at the token endpoint: the answer, single use, and the lifetime of a code."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from gateproof.conformance.wire.jose import is_compact, read
 LATER_S = (6, 15, 30, 180, 540)
 # Enough codes that a gateway which remembers only the last few has forgotten the first.
 OTHERS = 10
-# Longer than codes live that nobody declares, shorter than anything else that a check relies on.
+# Longer than any undeclared lifetime of a code, shorter than any other lifetime that a check relies on.
 CODES_ARE_OVER_S = 24 * 3600
 # Ages at which a code may have just expired.
 JUST_OVER_S = (61, 121, 301, 601, 1801, 3601)
-# A declared lifetime up to this is waited for; the rest allows for clocks that differ.
+# The longest declared lifetime that checks wait for, and an allowance for clock skew.
 LONGEST_WAIT_S, LATE_S = 120.0, 1.5
-# How long after its declared end a code is certainly expired, if the clock can be moved.
+# How long after its declared expiry a code is certainly expired, if the clock can be moved.
 MOVED_LATE_S = 60.0
 
 
@@ -59,7 +59,7 @@ def any_registered_redirect_uri_gives_every_token(gateway: Gateway, world: World
 
 @check("CODE-01", needs=["users:2"])
 def another_user_gives_every_token_too(gateway: Gateway, world: World) -> None:
-    """The code that a second user gave the same agent is exchanged for all tokens."""
+    """A code that a second user gave the same agent is exchanged for all tokens."""
     agent = world.agents.new()
     for user in world.users[:2]:
         _every_token(gateway.exchange(world.new_code(agent=agent, user=user)))
@@ -108,8 +108,8 @@ def code_works_only_once_beside_another(world: World) -> None:
 def code_works_only_once_however_late(world: World) -> None:
     """A used code is refused at any later time, before and after its expiry."""
     world = world.in_one_browser()
-    # One code for each time: the second use of a code may end everything from its first use, and hide the
-    # third.
+    # One code for each time: the second use of a code may revoke everything from its first use, and so hide
+    # the result of a third use.
     used = [world.new_code() for _ in LATER_S]
     for authorization in used:
         require(world.gateway.exchange(authorization)).status(200)
@@ -139,7 +139,7 @@ def expired_code_is_refused(world: World) -> None:
 
 @check("CODE-03", needs=["control:advance_clock"])
 def code_that_has_just_expired_is_refused(world: World) -> None:
-    """A code that has expired not long ago is refused with invalid_grant: a gateway may still know it."""
+    """A code that has just expired is refused with invalid_grant; the gateway may still have stored it."""
     world = world.in_one_browser()
     require(world.gateway.exchange(world.new_code())).status(200)
     declared = world.code_lifetime_s
@@ -225,7 +225,7 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
     agent = world.agents.new()
     twin = _first_use(world.gateway, world.new_code(agent=agent), "refresh_token")
     if refreshed(world.gateway, agent, twin).status != 200:
-        raise LeftOut("the refresh grant in the form that OAuth gives it is not supported")
+        raise LeftOut("the refresh grant of RFC 6749 is not supported")
     authorization = world.new_code(agent=agent)
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
@@ -271,7 +271,7 @@ def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     observe(json_body=answer.status or "no answer")
 
 
-# From the right verifier to the one that is sent after a wrong one.
+# From the wrong verifier and the challenge to the verifier that is sent next.
 LATER_TRIES: Mapping[str, Callable[[str, str], str]] = {
     "same-wrong-one": lambda wrong, _: wrong,
     "another-wrong-one": lambda wrong, _: wrong[::-1],
@@ -292,7 +292,7 @@ def failed_exchange_opens_the_code_to_no_other_verifier(
     require(first).refused()
 
     again = world.gateway.exchange(code, code_verifier=case(wrong, challenge))
-    no_tokens(again, "a verifier that is not the right one, after one that was not")
+    no_tokens(again, "a wrong verifier, after an exchange with a wrong one")
     observe(right_verifier_after_wrong_ones=world.gateway.exchange(code).status or "no answer")
 
 

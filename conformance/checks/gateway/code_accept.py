@@ -1,4 +1,4 @@
-"""The token endpoint for agents that ask for no media type."""
+"""Code exchanges with `Accept: */*`, without Accept, and with a chunked body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.conformance.suite.claims import expect, require
 
 @check("CODE-01", cases=ACCEPTS)
 def agent_that_asks_for_no_media_type_gets_every_token(world: World, case: Form) -> None:
-    """An agent that accepts anything, or says nothing about it, gets its tokens."""
+    """A code exchange with `Accept: */*`, or without Accept, returns every token."""
     world, authorization = proven(world)
 
     answer = in_form(world, case).gateway.exchange(authorization)
@@ -29,7 +29,7 @@ def agent_that_asks_for_no_media_type_gets_every_token(world: World, case: Form)
 
 @check("CODE-02", cases=ACCEPTS)
 def used_code_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
-    """A used code gets invalid_grant also where the agent accepts anything, or says nothing about it."""
+    """A used code gets invalid_grant also with `Accept: */*`, or without Accept."""
     world, authorization = proven(world)
     require(world.gateway.exchange(authorization)).status(200)
 
@@ -38,7 +38,7 @@ def used_code_is_refused_whatever_media_type_is_asked_for(world: World, case: Fo
 
 @check("CODE-07", cases=ACCEPTS)
 def wrong_secret_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
-    """A wrong secret gets a refusal also where the agent accepts anything, or says nothing about it."""
+    """A wrong secret is refused also with `Accept: */*`, or without Accept."""
     world, authorization = proven(world)
 
     answer = in_form(world, case).gateway.exchange(authorization, client_secret="gateproof-wrong")  # noqa: S106
@@ -47,7 +47,7 @@ def wrong_secret_is_refused_whatever_media_type_is_asked_for(world: World, case:
 
 @check("CODE-11", cases=ACCEPTS)
 def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
-    """A refusal is JSON also where the agent accepts anything, or says nothing about it."""
+    """A refusal is JSON also with `Accept: */*`, or without Accept."""
     world, authorization = proven(world)
 
     answer = require(in_form(world, case).gateway.exchange(authorization, grant_type="gateproof")).refused()
@@ -57,7 +57,7 @@ def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: Form) -
 
 @check("CODE-01")
 def chunked_exchange_is_answered_like_others(world: World) -> None:
-    """A code exchange whose body comes in chunks, without a length, gives every token."""
+    """A code exchange with a chunked body, without Content-Length, returns every token."""
     world, authorization = proven(world)
 
     answer = unless_a_length_is_demanded(in_form(world, chunked).gateway.exchange(authorization))

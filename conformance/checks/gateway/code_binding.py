@@ -58,8 +58,8 @@ MISSHAPEN_VERIFIERS: Mapping[str, Callable[[str], str]] = {
     "line-end-behind": lambda verifier: verifier + "\n",
 }
 
-# Challenges that an incomplete comparison takes for the right one. The last character is kept, because not
-# every character is possible there.
+# Challenges that an incomplete comparison accepts as the right one. The last character is kept, because not
+# every character is valid there.
 NEAR_CHALLENGES: Mapping[str, Callable[[str], str]] = {
     "other-case": lambda challenge: challenge[:-1].swapcase() + challenge[-1],
     "first-character-changed": lambda challenge: _changed(challenge, 0),
@@ -173,7 +173,7 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
 
 @check("CODE-06", cases=NESTED)
 def nested_verifier_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
-    """A verifier sent as a nested field such as `code_verifier[0]` counts as missing: no tokens."""
+    """A verifier sent as a nested field such as `code_verifier[]` counts as missing: no tokens."""
     world, authorization = proven(world)
     key, value = case
 

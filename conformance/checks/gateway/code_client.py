@@ -1,4 +1,4 @@
-"""A code is bound to its agent, which authenticates in one way only."""
+"""A code is bound to its agent, which authenticates with client_secret_post only."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "underscore-for-a-character": lambda own: wildcarded(own, "_"),
     "percent-for-a-character": lambda own: wildcarded(own, "%"),
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
-    # As a database with a lenient collation compares, and as frameworks trim.
+    # Equal to the right one for a database with a lenient collation, or for a framework that trims values.
     "other-case": in_other_case,
     "blank-before": lambda own: f" {own}",
     "blank-behind": lambda own: f"{own} ",
@@ -81,7 +81,7 @@ IN_THE_URL: Mapping[str, tuple[str, ...]] = {
 
 @check("CODE-07", cases=WRONG_SECRETS)
 def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
-    """A code exchange with a wrong or missing client secret gets no tokens; with the right one it does."""
+    """A code exchange with a wrong or missing client secret gets no tokens; one with the right one does."""
     world, authorization = proven(world)
     wrong = case(authorization.agent.client_secret.reveal())
     if wrong is None and case is in_other_case:
@@ -94,7 +94,7 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
 
 @check("CODE-07", cases=NESTED)
 def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
-    """A secret sent as a nested field such as `client_secret[0]` gets no tokens."""
+    """A secret sent as a nested field such as `client_secret[]` gets no tokens."""
     world, authorization = proven(world)
     key, value = case
 
@@ -203,7 +203,7 @@ def get_gives_no_tokens(world: World) -> None:
     world, authorization = proven(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
     answer = world.gateway.wire.send("code exchange by GET", get(url))
-    _note(world, answer)
+    _record_tokens(world, answer)
 
     if answer.status in range(300, 400):
         _redirected_without_credentials(answer, authorization)
@@ -214,7 +214,7 @@ def get_gives_no_tokens(world: World) -> None:
 def _redirected_without_credentials(answer: Exchange, authorization: Authorization) -> None:
     """A redirect whose address contains neither tokens nor the code nor the secret."""
     once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
-    # The return address is an address inside the address.
+    # A return URL in a parameter of the redirect is encoded twice.
     said = f"{once} {unquote_plus(once)}"
     secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
     taken = [name for name, secret in secrets.items() if secret.reveal() in said]
@@ -272,7 +272,7 @@ def _lower(header: tuple[str, str]) -> tuple[str, str]:
     return header[0], header[1].replace("Basic ", "basic ", 1)
 
 
-def _note(world: World, answer: Exchange) -> None:
+def _record_tokens(world: World, answer: Exchange) -> None:
     for name in TOKENS:
         value = answer.member(name)
         if isinstance(value, str) and value:

@@ -1,4 +1,4 @@
-"""Two codes of one agent that wait to be exchanged: each is bound to its own authorization."""
+"""Two open codes of one agent: each is bound to its own authorization."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 
 OTHER_URI = "https://agent.example/other"
-# Whether the code that is sent is the newer one of both.
+# Whether the code that is sent is the newer of the two.
 SENT = {"older-code": False, "newer-code": True}
 
 
@@ -17,7 +17,7 @@ SENT = {"older-code": False, "newer-code": True}
 def verifier_of_another_open_code_is_refused(world: World, case: bool) -> None:
     """A code with the verifier of another open code of its agent gets invalid_grant.
 
-    The agent's code before these was exchanged. Whether a newer code ends an older one may be chosen.
+    An earlier code of the agent was exchanged. A newer code may invalidate an older one.
     """
     world, older = proven(world)
     newer = world.new_code(agent=older.agent)

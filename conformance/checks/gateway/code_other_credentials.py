@@ -1,4 +1,4 @@
-"""A code, a refresh token and the other tokens of an agent stand for nothing but themselves."""
+"""The token endpoint accepts no token in place of another, and no agent's credentials in a header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.wire.agent import fresh_verifier
 from gateproof.conformance.wire.backend import basic
 
-# Whether the code was exchanged before; whether the client ID is in the form beside the header.
+# Whether the code was exchanged before; whether the client ID is in the form in addition to the header.
 USES = {"unused": False, "used": True}
 NAMES = {"basic": False, "basic-and-client-id-in-the-form": True}
 
@@ -32,7 +32,7 @@ def code_as_a_refresh_token_gets_no_tokens(world: World, case: bool) -> None:
 
 @check("CODE-04")
 def refresh_token_as_a_code_gets_no_tokens(world: World) -> None:
-    """A refresh token that is sent as a code, with a verifier that nobody authorized with, gets no tokens."""
+    """A refresh token that is sent as a code, with a verifier of no authorization, gets no tokens."""
     world, authorization = proven(world)
     grant = world.grant(agent=authorization.agent)
     as_a_code = Authorization(

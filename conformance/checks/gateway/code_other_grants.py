@@ -1,4 +1,4 @@
-"""Grants that nobody announced give no tokens."""
+"""Grant types that the gateway does not announce give no tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.parties import Grant
 
 _JWT = "urn:ietf:params:oauth:token-type:jwt"
 _ACCESS = "urn:ietf:params:oauth:token-type:access_token"
-# From tokens that an agent has to what it asks for with them, beside the grant type.
+# The grant type, and its form fields made from the agent's tokens and user.
 GRANTS: Mapping[str, tuple[str, Callable[[Grant], dict[str, str]]]] = {
     "password": (
         "password",
@@ -45,7 +45,7 @@ GRANTS: Mapping[str, tuple[str, Callable[[Grant], dict[str, str]]]] = {
 def grant_that_nobody_announced_gives_no_tokens(
     gateway: Gateway, world: World, case: tuple[str, Callable[[Grant], dict[str, str]]]
 ) -> None:
-    """A good agent with good credentials gets no tokens by a grant that is not announced.
+    """A registered agent with correct credentials gets no tokens by a grant type that is not announced.
 
     A grant type in the discovery document's grant_types_supported is announced; `password` never counts so.
     """
@@ -54,7 +54,7 @@ def grant_that_nobody_announced_gives_no_tokens(
     if grant_type != "password" and isinstance(announced, list) and grant_type in announced:
         raise LeftOut(f"the gateway announces the grant {grant_type}")
     if case is GRANTS["password-that-is-wrong"] and world.merchant is None:
-        raise LeftOut("one wrong password a run is tried at a merchant that is not the harness's")
+        raise LeftOut("at another merchant than the fake one, a run tries only one wrong password")
     proven(world)
     grant = world.grant()
     credentials = {"client_id": grant.agent.client_id, "client_secret": grant.agent.client_secret.reveal()}

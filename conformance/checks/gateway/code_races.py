@@ -42,8 +42,8 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
 def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
     """Concurrent exchanges of different codes of one agent all return tokens.
 
-    When they are exchanged one after the other, the newest comes first: a gateway may end older codes with
-    it.
+    Such codes are first exchanged one after the other, the newest first, because a new code may invalidate
+    older ones.
     """
     world = world.in_one_browser()
     agent = world.agents.new()
@@ -61,9 +61,9 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
 
 
 def _exchanged_one_by_one(world: World, agent: Agent, within_s: float) -> float:
-    """The age of the first code when it was exchanged last; at least the time that a race takes.
+    """The age of the oldest code when it was exchanged, after the others; at least `within_s`.
 
-    The lifetime of codes may be chosen, and a race can be slow on a busy machine.
+    The lifetime of codes is the gateway's choice, and a race can be slow on a busy machine.
     """
     begun = time.monotonic()
     codes = _codes(world, agent)

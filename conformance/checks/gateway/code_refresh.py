@@ -1,4 +1,4 @@
-"""A refresh token works for its agent alone, and brings no more than its grant."""
+"""A refresh token works only for its agent, and gives no more than its grant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRONG: Mapping[str, Callable[[str], str | None]] = {
     "first-character-changed": lambda secret: changed(secret, 0),
     "all-but-the-last-character": cut_short,
 }
-# Whether a Proxy client's credentials are in a header, and what of the agent's is in the form.
+# Whether a Proxy client's credentials are in a header, and whether the agent's client ID is in the form.
 PROXY_CLIENTS = {
     "basic": (True, False),
     "basic-and-the-agents-client-id": (True, True),
@@ -59,7 +59,7 @@ def refresh_token_alone_gets_no_tokens(world: World) -> None:
 
 @check("CODE-16", cases=("its-own-client-id", "the-other-client-id"))
 def refresh_token_of_one_agent_gets_another_no_tokens(world: World, case: str) -> None:
-    """A refresh token gets no tokens for an agent other than its own, under whichever client ID."""
+    """A refresh token gets no tokens for an agent other than its own, with either agent's client ID."""
     grant, other = refreshable(world, NotApplicable), world.agents.new()
     client_id = other.client_id if case == "its-own-client-id" else grant.agent.client_id
 
@@ -89,7 +89,7 @@ def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, 
 
 @check("CODE-16", cases=("names-the-other-scope", "names-no-scope"))
 def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> None:
-    """A refresh gets no scope of the Resource that the user was not asked for."""
+    """A refresh grants no scope of the Resource that was not granted before."""
     world, resource = world.in_one_browser(), refreshable(world, NotApplicable).resource
     if len(resource.scopes) < 2:
         indicator = f"https://api.merchant.example/v4/{world.unique()}"
@@ -117,7 +117,7 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
 
 @check("CODE-16")
 def refresh_is_for_the_user_of_its_grant(world: World) -> None:
-    """After two users have authorized one agent, each refresh brings a token of its own user."""
+    """After two users have authorized one agent, each refresh returns a token of its own user."""
     refreshable(world, NotApplicable)
     if len(world.users) < 2:
         raise Unavailable("users:2", "needs two users: name a second one under [[users]]")
@@ -127,14 +127,14 @@ def refresh_is_for_the_user_of_its_grant(world: World) -> None:
 
 @check("CODE-16")
 def refresh_is_for_the_resource_of_its_grant(world: World) -> None:
-    """After authorizations at two Resources, each refresh brings a token for its own one."""
+    """After authorizations at two Resources, each refresh returns a token for its own Resource."""
     refreshable(world, NotApplicable)
     _at_both(world, world.projects.two_resources())
 
 
 @check("CODE-16")
 def refresh_is_for_the_project_of_its_grant(world: World) -> None:
-    """After an agent was authorized in two Projects, each refresh brings a token of its own one."""
+    """After an agent was authorized in two Projects, each refresh returns a token of its own Project."""
     refreshable(world, NotApplicable)
     here, agent = world.in_one_browser(), world.agents.new()
     both = world.projects.home().resource, world.projects.another().resource
@@ -145,7 +145,7 @@ def refresh_is_for_the_project_of_its_grant(world: World) -> None:
 
 @check("CODE-16", cases=("resource", "audience"))
 def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
-    """A refresh that names another Resource brings no token for it; a refusal is allowed."""
+    """A refresh that names another Resource returns no token for it; a refusal is allowed."""
     grant = refreshable(world, NotApplicable)
     one, other = world.projects.two_resources()
     if one.indicator == other.indicator:
@@ -169,7 +169,7 @@ def _at_both(world: World, resources: Sequence[Resource]) -> None:
 
 
 def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
-    """The newest is refreshed first: it may have ended the refresh token of the other."""
+    """Refreshes the newest grant first: it may have ended the refresh token of the other."""
     for number, grant in enumerate(reversed(grants)):
         answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
         if answer.status in range(400, 500):
@@ -205,7 +205,7 @@ def _form(grant: Grant) -> list[tuple[str, str]]:
 
 
 def _with_one_scope(world: World, resource: Resource, scope: str) -> Grant:
-    """The tokens for which this scope of the Resource was asked for, and no other one of it."""
+    """The tokens of an authorization that requested only this scope of the Resource."""
     attempt = world.attempt(resource=resource)
     scopes = " ".join(("openid", scope, *world.extra_scopes))
     parameters = {**attempt.parameters, "scope": scopes}

@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
 
-# What is wrong with the exchange in between.
+# The wrong fields of the failed exchange.
 FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {
     "wrong-verifier": {"code_verifier": "gateproof-wrong-verifier-of-enough-characters"},
     "no-verifier": {"code_verifier": None},
@@ -20,7 +20,7 @@ FAILED_TRIES: Mapping[str, Mapping[str, str | None]] = {
 
 @check("CODE-02", cases=FAILED_TRIES)
 def used_code_stays_used_after_a_failed_try(world: World, case: Mapping[str, str | None]) -> None:
-    """A used code is refused after an exchange of it with something wrong has failed.
+    """A used code is still refused after an exchange of it with a wrong field has failed.
 
     A gateway that restores a code after a failed exchange must not restore one that was already used.
     """

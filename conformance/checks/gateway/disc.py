@@ -1,4 +1,4 @@
-"""The discovery document, which tells an agent the endpoints."""
+"""The discovery document, from which agents read the endpoints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.conformance.wire.agent import (
 )
 from gateproof.conformance.wire.documents import keys_in, same_url, strings_in
 
-# Headers in which a proxy tells a server what its clients call it; a client can send them, too.
+# Headers in which a proxy forwards the host that its clients requested; a client can send them, too.
 HOST_HEADERS = {
     "x-forwarded-host": ("X-Forwarded-Host", "evil.example"),
     "x-forwarded-proto": ("X-Forwarded-Proto", "http"),
@@ -142,7 +142,7 @@ def token_endpoint_is_the_same_for_every_resource(gateway: Gateway, world: World
 
 @check("DISC-05")
 def jwks_uri_is_not_the_resources_own(world: World) -> None:
-    """`jwks_uri` is not the Resource's own key set, which signs other things."""
+    """`jwks_uri` is not the Resource's own key set, which is for other signatures."""
     resource = world.projects.home().resource
     jwks_uri = expect.text(world.discovery(resource).get("jwks_uri"), "jwks_uri in the discovery document")
 
@@ -202,7 +202,7 @@ def _is_there(gateway: Gateway, resource: Resource) -> None:
 
 
 def _less_known(world: World) -> Resource:
-    """A Resource whose document nobody may have fetched yet, if there is one: what is cached stays hidden."""
+    """A Resource whose document is probably not cached yet, if there is one: a cache would hide a change."""
     try:
         return world.projects.another().resource
     except Unavailable:

@@ -1,4 +1,4 @@
-"""The discovery document for clients that ask for no media type."""
+"""Discovery requests with `Accept: */*`, or without Accept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.conformance.suite.claims import expect, require
 
 @check("DISC-01", cases=ACCEPTS)
 def answers_whoever_asks_for_no_media_type(world: World, case: Form) -> None:
-    """The discovery document is served also to clients that accept anything, or say nothing about it."""
+    """The discovery document is served also with `Accept: */*`, or without Accept."""
     resource = world.projects.home().resource
     require.text(world.discovery(resource).get("issuer"), "issuer in the discovery document")
 

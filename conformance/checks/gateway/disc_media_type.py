@@ -1,4 +1,4 @@
-"""How the discovery document is labelled."""
+"""The media type of the discovery document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts for an operator whose users have various agents: recorded, never judged."""
+"""Facts for operators whose users have different agents: recorded, never judged."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def refresh_token_grant_at_registration(gateway: Gateway, world: World) -> None:
 
 @check("INTEROP-02", cases={"127.0.0.1": "http://127.0.0.1:8931/cb", "localhost": "http://localhost:8931/cb"})
 def loopback_redirect_over_plain_http(gateway: Gateway, world: World, case: str) -> None:
-    """Records how a native agent's plain HTTP loopback URI is refused; REG-06 demands the refusal."""
+    """Records how a native agent's plain HTTP loopback URI is refused; REG-06 requires the refusal."""
     answer = gateway.register(world.agents.metadata(redirect_uris=[case]) | {"application_type": "native"})
     error = answer.member("error")
 

@@ -1,4 +1,4 @@
-"""Addresses that somebody unknown names, and which the gateway may fetch."""
+"""URLs in anonymous requests that the gateway may fetch."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gateproof.conformance.wire import agent as agent_wire
 from gateproof.fakes.attacker_host import AttackerHost
 from gateproof.fakes.serving import is_loopback
 
-# Members of a registration that hold an address, and those that hold several.
+# Members of a registration that hold one URL, and those that hold several.
 ONE = ("jwks_uri", "logo_uri", "client_uri", "policy_uri", "tos_uri", "sector_identifier_uri")
 SEVERAL = ("request_uris", "post_logout_redirect_uris")
-# How long a fetch may come after the answer.
+# How long after its answer the gateway may still fetch a URL.
 FETCHED_WITHIN_S, POLL_S = 1.5, 0.05
 
 
 @check("INTEROP-03")
 def what_a_registration_makes_the_gateway_fetch(gateway: Gateway, world: World) -> None:
-    """Records which addresses in an anonymous registration the gateway fetches."""
+    """Records which URLs in an anonymous registration the gateway fetches."""
     with _host(gateway, world) as host:
         good, refused = world.agents.metadata(), []
         for name in (*ONE, *SEVERAL):
@@ -41,7 +41,7 @@ def what_a_registration_makes_the_gateway_fetch(gateway: Gateway, world: World) 
 
 @check("INTEROP-03")
 def what_an_authorization_request_makes_the_gateway_fetch(gateway: Gateway, world: World) -> None:
-    """Records whether the gateway fetches a request_uri, of a known agent and of nobody."""
+    """Records whether the gateway fetches the request_uri of a known agent and of an unknown one."""
     with _host(gateway, world) as host:
         attempt = world.attempt()
         for name, client_id in (("known", attempt.agent.client_id), ("unknown", world.unique())):
@@ -74,7 +74,7 @@ def _host(gateway: Gateway, world: World) -> AttackerHost:
 
 
 def _paths(host: AttackerHost) -> set[str]:
-    """What was requested of the host; a fetch may come after the answer."""
+    """The paths requested from the host, including fetches shortly after the answer."""
     until = time.monotonic() + FETCHED_WITHIN_S
     while time.monotonic() < until:
         time.sleep(POLL_S)

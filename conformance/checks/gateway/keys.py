@@ -22,7 +22,7 @@ from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.jose import keys_of, verifying
 
 KEY_SETS = ("core", "resource")
-# A token this close to its end is not used.
+# A token this close to its expiry is not used.
 SOON_S = 5.0
 _PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv")
 _CURVES = {"P-256": 32, "P-384": 48, "P-521": 66, "secp256k1": 32}
@@ -89,7 +89,7 @@ def kid_of_a_token_matches_one_key(world: World) -> None:
 
 @check("KEYS-03", needs=["control:rotate_keys"])
 def kid_of_a_token_matches_no_two_keys_after_a_rotation(world: World) -> None:
-    """After a key rotation, the `kid` of a new token names exactly one key, the new one."""
+    """After a key rotation, the `kid` of a new token names at most one key, the one that signed it."""
     world.keys.rotate()
     grant = world.grant()
     kid, matching = _named(world, grant)
@@ -114,10 +114,9 @@ def tokens_from_before_a_rotation_still_verify(world: World) -> None:
 
     for _ in range(2):
         world.keys.rotate()
-        _new_key_is_shown(world)
+        _wait_for_the_new_key(world)
         if time.monotonic() > end - SOON_S:
-            # If tokens live for a minute and a rotation takes half of it, the key may be removed with its
-            # token.
+            # A short-lived token may expire during the rotations; then the gateway may remove its key.
             raise LeftOut("the gateway access token expired before the keys were rotated again")
         with rule_requires():
             keys = world.keys.core(grant.resource)
@@ -167,15 +166,15 @@ def members_are_well_formed(world: World, case: str) -> None:
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published(world: World, case: str) -> None:
     """A key set contains public members only."""
-    _public_alone(world, case)
+    _public_members_only(world, case)
 
 
 @check("KEYS-06", cases=KEY_SETS)
 def nothing_private_is_published_of_a_key_in_use(world: World, case: str) -> None:
-    """A key set contains public members only, after its keys have signed tokens and assertions."""
+    """A key set contains public members only, also after its keys have signed tokens and assertions."""
     valid_tokens(world)
 
-    _public_alone(world, case)
+    _public_members_only(world, case)
 
 
 @check("KEYS-06", needs=["control:rotate_keys"])
@@ -184,17 +183,17 @@ def nothing_private_is_published_after_a_rotation(world: World) -> None:
     world.keys.rotate()
 
     for which in KEY_SETS:
-        _public_alone(world, which)
+        _public_members_only(world, which)
 
 
-def _new_key_is_shown(world: World) -> None:
-    """Waits for the key set of after a rotation: a cached one would still hold the key of before."""
+def _wait_for_the_new_key(world: World) -> None:
+    """Waits until the core key set has the new key: a cached set may hold only the old one."""
     after = world.grant()
     with suppress(Unmet):
         world.keys.core_for(after.access_token, after.resource)
 
 
-def _public_alone(world: World, which: str) -> None:
+def _public_members_only(world: World, which: str) -> None:
     members = sorted({name for key in _keys(world, which) for name in _PRIVATE if key.get(name)})
     expect.that(
         not members,
@@ -242,7 +241,7 @@ def _rsa_bits(key: Mapping[str, Any]) -> int | None:
 
 
 def _malformed(key: Mapping[str, Any]) -> str:
-    """What is wrong with a JWK, or nothing; keys of an unknown type are not judged."""
+    """What is wrong with a JWK, or an empty string; keys of an unknown type are skipped."""
     kty, crv = key.get("kty"), key.get("crv")
     if not isinstance(kty, str):
         return "a key without kty"

@@ -1,4 +1,4 @@
-"""The core key set for clients that ask for no media type."""
+"""The core key set for clients with `Accept: */*` or without an Accept header."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire.jose import keys_of
 
 @check("KEYS-01", cases=ACCEPTS)
 def jwks_uri_serves_whoever_asks_for_no_media_type(world: World, case: Form) -> None:
-    """jwks_uri serves its keys also to clients that accept anything, or say nothing about it."""
+    """jwks_uri serves its keys also to clients with `Accept: */*` or without an Accept header."""
     resource = world.projects.home().resource
     jwks_uri = require.text(world.discovery(resource).get("jwks_uri"), "jwks_uri")
     world.keys.core(resource)

@@ -10,8 +10,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, rule_requires
 from gateproof.conformance.wire.jose import verifying
 
-# The remaining life at which a token is still tested; the second value is the longest life that is waited
-# for.
+# The remaining lifetime at which a token is tested, and the longest lifetime for which the clock is moved.
 SPARE_S, LONGEST_LIFE_S = 60.0, 24 * 3600.0
 
 

@@ -14,25 +14,25 @@ from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.time_limits import KEY_SHOWN_S
 from gateproof.conformance.wire.jose import verifying
 
-# Of two processes that take turns or are chosen by chance, both are met in so many fetches.
+# With two processes behind round-robin or random load balancing, so many fetches reach both.
 FETCHES = 16
-# A new key may be shown this much later than the row allows, by clocks that run differently.
+# Tolerance for clock differences, added to the time within which a new key must appear.
 SPARE_S = 0.5
 
 
 @check("KEYS-01")
 def every_fetch_of_the_key_set_has_the_key(world: World) -> None:
-    """Every one of several fetches of the core key set has the key that signed an access token.
+    """Each of several fetches of the core key set has the key that signed an access token.
 
-    Each fetch has a connection of its own, and any process of the gateway may answer it. A set that does not
-    hold the key yet is fetched again when the time for that is over.
+    Each fetch uses its own connection, so any process of the gateway may answer it. If a set lacks the key,
+    all fetches are repeated after the time within which a new key must appear.
     """
     _verifies_with_every_set(world, world.grant())
 
 
 @check("KEYS-01", needs=["control:rotate_keys"])
 def every_fetch_of_the_key_set_has_the_new_key(world: World) -> None:
-    """After a rotation, every one of several fetches of the core key set has the new key."""
+    """After a rotation, each of several fetches of the core key set has the new key."""
     world.keys.rotate()
 
     _verifies_with_every_set(world, world.grant())

@@ -1,4 +1,4 @@
-"""Verifiers that go by what a key says of itself find the key of a token."""
+"""Verifiers that select keys by `use`, `key_ops`, `alg` or `kid` find the key of a token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EDWARDS = frozenset({"EdDSA", "Ed25519", "Ed448"})
 
 @check("KEYS-03")
 def key_of_a_token_is_for_its_signature(world: World) -> None:
-    """A key that verifies an access token says no other use, operation or algorithm of itself."""
+    """The `use`, `key_ops` and `alg` of a key that verifies an access token, if present, allow this."""
     grant = world.grant()
     keys = world.keys.core_for(grant.access_token, grant.resource)
     signers = verifying(grant.access_token.reveal(), keys)
@@ -26,9 +26,9 @@ def key_of_a_token_is_for_its_signature(world: World) -> None:
 
     said = [{name: key[name] for name in ("use", "key_ops", "alg") if name in key} for key in signers]
     expect.that(
-        any(_is_meant(key, algorithm) for key in signers),
+        any(_allows_verifying(key, algorithm) for key in signers),
         "key of the core key set that verifies the token",
-        expected=f"one that is for verifying signatures of {algorithm}, as far as it says",
+        expected=f"use, key_ops and alg, where present, that allow verifying {algorithm}",
         got=said,
     )
 
@@ -52,7 +52,7 @@ def _is_verified(grant: Grant, keys: list[dict[str, Any]]) -> None:
     require.that(bool(signers), "ID token", expected="a key that verifies it", got="none")
 
 
-def _is_meant(key: Mapping[str, Any], algorithm: object) -> bool:
+def _allows_verifying(key: Mapping[str, Any], algorithm: object) -> bool:
     operations = key.get("key_ops")
     alike = key.get("alg") in (None, algorithm) or {key.get("alg"), algorithm} <= _EDWARDS
     verifies = operations is None or (isinstance(operations, list) and "verify" in operations)

@@ -67,5 +67,5 @@ def _does_not_verify(world: World, grant: Grant, resource: Resource) -> None:
         expected="no key of the Resource's own key set verifies it",
         got="one does",
     )
-    # The twin: this token's signature is of a kind that is understood here.
+    # Positive twin: the harness can verify the signature algorithm of this token.
     require_verified(world, grant)

@@ -12,11 +12,11 @@ from gateproof.conformance.wire.jose import verifying
 
 @check("KEYS-01", needs=["control:rotate_keys"])
 def tokens_from_after_a_rotation_verify(world: World) -> None:
-    """After each of two rotations, new tokens have a new key, which is in the core key set."""
+    """After each of two rotations, new tokens are signed with a new key of the core key set."""
     world = world.in_one_browser()
     before = world.grant()
     if not world.worker_state.core_keys:
-        # A key set that never had a key is tested by other checks; one emptied by a rotation, by this one.
+        # Other checks test a key set that never had a key; this one tests a set that a rotation emptied.
         world.keys.core(before.resource)
     same = 0
     for _ in range(2):

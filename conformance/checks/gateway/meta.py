@@ -15,19 +15,19 @@ from gateproof.conformance.wire.documents import holds_url
 
 @check("META-06")
 def metadata_file_names_the_authorization_server(world: World) -> None:
-    """The file of a Resource is a JSON object that names the Resource's authorization server."""
+    """The metadata file of a Resource is a JSON object that names the Resource's authorization server."""
     _each_names_its_own(world, [world.projects.home().resource])
 
 
 @check("META-06", needs=["resources:2"])
 def metadata_file_of_each_resource_names_its_own(world: World) -> None:
-    """The files of two Resources name the authorization server of their own Resource each."""
+    """The metadata file of each of two Resources names the authorization server of that Resource."""
     _each_names_its_own(world, world.projects.two_resources())
 
 
 @check("META-06", needs=["two-projects"])
 def metadata_file_in_another_project_names_its_own(world: World) -> None:
-    """The files of Resources in two Projects name the authorization server of their own Resource each."""
+    """In two Projects, the metadata file of each Resource names the authorization server of that Resource."""
     _each_names_its_own(world, [world.projects.home().resource, world.projects.another().resource])
 
 

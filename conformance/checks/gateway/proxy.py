@@ -40,7 +40,7 @@ def agent_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None
 
 @check("PROXY-08", cases=("form", "basic"))
 def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: World, case: str) -> None:
-    """An agent that registers the grant type client_credentials gets no Proxy token either."""
+    """An agent that registers the grant type client_credentials gets no working Proxy token."""
     _working_client(gateway, world)
     grant = world.grant()
     metadata = world.agents.metadata()
@@ -50,7 +50,7 @@ def agent_that_registers_for_it_gets_no_proxy_token(gateway: Gateway, world: Wor
         expect(registered).refused()
         return
     agent = world.agents.of(registered)
-    # Such an agent may get no code, so its result is tried with another agent's access token.
+    # Such an agent may get no code, so its token is tried with another agent's access token.
     gateway.visit(world.attempt(agent, resource=grant.resource), wherever=True)
     _cannot_redeem(gateway, world, replace(grant, agent=agent), case)
 
@@ -67,7 +67,7 @@ def agents_own_token_is_no_proxy_token(world: World, case: str) -> None:
 
 @check("PROXY-09")
 def credentials_in_the_form(gateway: Gateway, world: World) -> None:
-    """Records the answer to a Proxy client that authenticates in the form."""
+    """Records the answer to a Proxy client that sends its credentials in the form body."""
     client = _working_client(gateway, world)
     answer = gateway.token_request(
         [GRANT, ("client_id", client.id), ("client_secret", client.secret.reveal())]
@@ -82,7 +82,7 @@ def credentials_in_the_form(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-10")
 def token_type_is_bearer(gateway: Gateway, world: World) -> None:
-    """A Proxy token answer has the token_type Bearer, in any case."""
+    """The token_type of a Proxy token answer is Bearer, case-insensitive."""
     answer = require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     token_type = answer.member("token_type")
 
@@ -137,7 +137,7 @@ def _redeemed(world: World, grant: Grant, proxy_token: Secret) -> Exchange:
 
 
 def _cannot_redeem(gateway: Gateway, world: World, grant: Grant, where: str) -> None:
-    """The agent of the grant requests client_credentials, and the result does not redeem."""
+    """Requests client_credentials as the agent of the grant; the result must not redeem."""
     world.backend.require_redeemed(grant, world.backend.proxy_token())
     agent = grant.agent
     if where == "basic":
@@ -157,7 +157,7 @@ def _cannot_redeem(gateway: Gateway, world: World, grant: Grant, where: str) -> 
 
 
 def _is_whole(value: object) -> bool:
-    """An integer in the sense of JSON: 3599.0 is one, true is not."""
+    """True for a JSON integer: 3599.0 is one, true is not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return isinstance(value, int) or value.is_integer()

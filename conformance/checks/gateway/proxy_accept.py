@@ -1,4 +1,4 @@
-"""Proxy token requests of backends that ask for no media type."""
+"""Proxy token requests with other Accept headers, header name cases and a chunked body."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gateproof.conformance.suite.claims import expect
 
 @check("PROXY-01", cases=ACCEPTS)
 def backend_that_asks_for_no_media_type_gets_a_token(world: World, case: Form) -> None:
-    """A Proxy client that accepts anything, or says nothing about it, gets its token."""
+    """A Proxy client with `Accept: */*` or without an Accept header gets its token."""
     world.backend.proxy_token()
 
     _gives_a_token(world, case)
@@ -27,7 +27,7 @@ def backend_that_asks_for_no_media_type_gets_a_token(world: World, case: Form) -
 
 @check("PROXY-01", cases=NAME_CASES)
 def header_names_in_another_case_give_a_token(world: World, case: Form) -> None:
-    """A Proxy token request whose header names are in lower or upper case is answered like others."""
+    """A Proxy token request with header names in lower or upper case gets a token."""
     world.backend.proxy_token()
 
     _gives_a_token(world, case)
@@ -35,7 +35,7 @@ def header_names_in_another_case_give_a_token(world: World, case: Form) -> None:
 
 @check("PROXY-01")
 def chunked_request_gives_a_token(world: World) -> None:
-    """A Proxy token request whose body comes in chunks, without a length, is answered like others."""
+    """A Proxy token request with a chunked body, without Content-Length, gets a token."""
     world.backend.proxy_token()
 
     _gives_a_token(world, chunked)
@@ -43,7 +43,7 @@ def chunked_request_gives_a_token(world: World) -> None:
 
 @check("PROXY-03", cases=ACCEPTS)
 def wrong_secret_answers_401_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
-    """A wrong secret is answered with 401 also where the client accepts anything, or says nothing."""
+    """A wrong secret gets 401 also with `Accept: */*` or without an Accept header."""
     world.backend.proxy_token()
     client = world.projects.home().proxy_client
     wrong = world.gateway.keyring.secret("proxy_client_secret", "gateproof-wrong-secret-of-a-proxy-client")

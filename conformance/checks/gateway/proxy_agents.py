@@ -1,4 +1,4 @@
-"""Agents that register for Proxy tokens in one way or another, and request them in every way."""
+"""Agents that register with various metadata, and request Proxy tokens with every authentication."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CODE_AND_CC = ["authorization_code", "refresh_token", CC]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a registration says instead of the usual; None leaves a member out."""
+    """Changes to the usual registration metadata; None leaves a member out."""
 
     grant_types: list[str] | None
     auth_method: str | None
@@ -60,10 +60,10 @@ WISHES: Mapping[str, Wish] = {
 
 @check("PROXY-08", cases=WISHES)
 def agent_gets_no_proxy_token_however_it_registers(gateway: Gateway, world: World, case: Wish) -> None:
-    """Whatever grants and method an agent registers, no token that it requests by itself redeems.
+    """Whatever grants and method an agent registers, it gets no token by client_credentials that redeems.
 
-    It authenticates in every way: form, Basic, both, assertions, and its client ID alone. A token that does
-    not redeem is recorded.
+    The agent tries every authentication: form, Basic, both, assertions, and its client ID alone. Tokens that
+    do not redeem are recorded.
     """
     grant = world.grant()
     world.backend.require_redeemed(grant, world.backend.proxy_token())
@@ -97,7 +97,7 @@ def agent_gets_no_proxy_token_however_it_registers(gateway: Gateway, world: Worl
 
 
 def _agent(world: World, registered: Exchange) -> Agent:
-    """The agent, whether it got a secret or not."""
+    """The registered agent, with a placeholder secret if it got none."""
     with values_of_choice():
         require(registered).status(200, 201)
     client_id = require.text(registered.member("client_id"), "client_id of the registration")
@@ -112,7 +112,7 @@ def _agent(world: World, registered: Exchange) -> Agent:
 def _requests(
     gateway: Gateway, registered: Exchange, grant: Grant, key: AssertionKey
 ) -> Iterator[tuple[str, list[tuple[str, str]], list[tuple[str, str]]]]:
-    """Every way in which the agent can authenticate, by its name, as form fields and headers."""
+    """Every way to authenticate: its name, the form fields and the headers."""
     client_id = require.text(registered.member("client_id"), "client_id of the registration")
     secret = registered.member("client_secret")
     audience = agent_wire.token_endpoint(gateway.core_url)

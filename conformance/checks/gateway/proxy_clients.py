@@ -26,7 +26,7 @@ from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# From a valid ID and secret to a wrong pair, as somebody sends who does not know both.
+# Each function makes a wrong pair from a valid ID and secret; None if a part has no such value.
 WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]] = {
     "made-up-secret": lambda own, _: (own, secrets.token_urlsafe(32)),
     "first-character-of-the-secret": lambda own, secret: (own, changed(secret, 0)),
@@ -42,11 +42,11 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]
     "made-up-id": lambda own, secret: (f"{own[:3]}{secrets.token_hex(12)}", secret),
     "id-cut-short": lambda own, secret: (cut_short(own), secret),
     "id-and-more": lambda own, secret: (longer(own), secret),
-    # As a database with a lenient collation compares, and as frameworks trim.
+    # Databases with a case-insensitive collation, and frameworks that trim, accept these.
     "id-in-other-case": lambda own, secret: (in_other_case(own), secret),
     "blank-before-the-id": lambda own, secret: (f" {own}", secret),
     "blank-behind-the-id": lambda own, secret: (f"{own} ", secret),
-    # Wildcards for one character in databases and patterns.
+    # Wildcards of databases, regular expressions and shell patterns.
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
     "star-in-the-id": lambda own, secret: (wildcarded(own, "*"), secret),
@@ -60,20 +60,19 @@ def _basic(pair: str) -> tuple[str, str]:
     return "Authorization", "Basic " + base64.b64encode(pair.encode()).decode()
 
 
-# Values that are no pair of ID and secret.
+# Authorization headers without a valid pair of ID and secret.
 MALFORMED: dict[str, Callable[[str, str], tuple[tuple[str, str], ...]]] = {
     "no-credentials": lambda _own, _secret: (),
     "empty-secret": lambda own, _: (_basic(f"{own}:"),),
     "empty-id": lambda _, secret: (_basic(f":{secret}"),),
     "both-empty": lambda _own, _secret: (_basic(":"),),
     "no-colon": lambda own, _: (_basic(own),),
-    # The first cannot be form-decoded by a server that decodes the parts of the pair (RFC 6749 section
-    # 2.3.1).
+    # A server that form-decodes the parts of the pair (RFC 6749 section 2.3.1) cannot decode the first.
     "wildcard-as-id": lambda _, secret: (_basic(f"%:{secret}"),),
     "wildcard-as-id-encoded": lambda _, secret: (_basic(f"%25:{secret}"),),
     "swapped": lambda own, secret: (_basic(f"{secret}:{own}"),),
     "id-twice": lambda own, _: (_basic(f"{own}:{own}"),),
-    # RFC 7617 has no control characters in a pair, and leaves it to the server how others are encoded.
+    # RFC 7617 forbids control characters in a pair; the server chooses the encoding of the others.
     "tab-behind-the-secret": lambda own, secret: (_basic(f"{own}:{secret}\t"),),
     "line-end-behind-the-secret": lambda own, secret: (_basic(f"{own}:{secret}\n"),),
     "nul-behind-the-secret": lambda own, secret: (_basic(f"{own}:{secret}\0"),),
@@ -106,7 +105,7 @@ def wrong_credentials_get_401(
 
     answer = gateway.proxy_token(other)
     if answer.status == 400:
-        # A gateway that decodes the pair may find one of the two spellings malformed.
+        # A gateway that form-decodes the pair may find one of the two encodings malformed.
         answer = _asked(gateway, gateway.spelling.other().basic(client_id, wrong))
 
     _unauthorized(answer)
@@ -114,7 +113,7 @@ def wrong_credentials_get_401(
 
 @check("PROXY-03", needs=["two-projects"])
 def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
-    """The secret of a Proxy client of another Project gets 401."""
+    """A Proxy client's ID with the secret of another Project's client gets 401."""
     client, other = _working_client(gateway, world), world.projects.another().proxy_client
     require(gateway.proxy_token(other)).status(200)
 
@@ -123,7 +122,7 @@ def secret_of_another_projects_client_gets_401(gateway: Gateway, world: World) -
 
 @check("PROXY-03")
 def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> None:
-    """The secret of another Proxy client of the same Project gets 401."""
+    """A Proxy client's ID with the secret of another client of the same Project gets 401."""
     project = world.projects.own_or_home()
     try:
         other = console.proxy_client_beside(world, project)
@@ -139,7 +138,7 @@ def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> Non
 def malformed_credentials_get_no_token(
     gateway: Gateway, world: World, case: Callable[[str, str], tuple[tuple[str, str], ...]]
 ) -> None:
-    """Credentials with a missing or unreadable part are refused with any 4xx."""
+    """A Proxy token request with missing or malformed credentials is refused with any 4xx."""
     client = _working_client(gateway, world)
 
     headers = case(client.id, client.secret.reveal())
@@ -153,7 +152,7 @@ def malformed_credentials_get_no_token(
 def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
     """A revoked Proxy client gets 401 for credentials that worked before.
 
-    A client that was revoked before the run is tested beside one that works.
+    If none can be created and revoked, a client revoked before the run is tested; another one must work.
     """
     try:
         client = console.new_proxy_client(world, world.projects.own_or_home())
@@ -184,7 +183,7 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
 def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
     """After more Proxy clients are created in a Project, the first one and the new ones work.
 
-    The number that a Project may have is the gateway's choice: a gateway without room for more must refuse.
+    A gateway may limit the number of clients of a Project; it must then refuse to create another.
     """
     project = world.projects.own_or_home()
     _token(gateway, require(gateway.proxy_token(project.proxy_client)).status(200))
@@ -205,7 +204,7 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
 
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
 def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
-    """After one Proxy client is revoked, another one's old and new tokens still work."""
+    """After one Proxy client is revoked, old and new tokens of the Project's other client still redeem."""
     project = world.projects.own_or_home()
     staying, leaving = project.proxy_client, console.new_proxy_client(world, project)
     require(gateway.proxy_token(leaving)).status(200)
@@ -221,7 +220,7 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
-    """A Proxy client that gets a token in this check, and not the home one if another can be made.
+    """A Proxy client that gets a token in this check; of a new Project if one can be created.
 
     A gateway may lock a client after several wrong secrets.
     """

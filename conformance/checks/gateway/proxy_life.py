@@ -16,13 +16,13 @@ from gateproof.conformance.targets.control import ControlFailed
 from gateproof.conformance.wire.exchange import Exchange
 
 HOUR_S, HALF_AN_HOUR_S, FIFTY_MINUTES_S, SPARE_S = 3600, 1800, 3000, 120
-# One hour, less the time of the answer.
+# One hour, minus the duration of the answer.
 AN_HOUR_AT_LEAST_S = 3595
 
 
 @check("PROXY-02")
 def token_lives_an_hour(gateway: Gateway, world: World) -> None:
-    """`expires_in` is one hour, less the time of the answer, for a first and a second token."""
+    """`expires_in` is 3595 to 3600 s for a new Proxy token, and at most 3600 s for one returned again."""
     client, is_new = _client_without_a_token(world)
     answers = [gateway.proxy_token(client) for _ in range(2)]
     lives, again = map(_life, answers)
@@ -31,7 +31,7 @@ def token_lives_an_hour(gateway: Gateway, world: World) -> None:
         raise LeftOut("the gateway returns a token that it has issued before, with the rest of its lifetime")
 
     _is_an_hour(lives)
-    # A token that was issued before may come with the rest of its lifetime, and with no more.
+    # For a token that is returned again, expires_in may be the rest of its lifetime.
     _is_an_hour(again, at_least=0 if first == second else AN_HOUR_AT_LEAST_S)
 
 
@@ -64,7 +64,7 @@ def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: Wor
 
 # More uses than any sensible limit.
 MANY = 30
-# Each may have a Proxy token of its own.
+# Processes of a backend; each may request its own Proxy token.
 PROCESSES = 25
 
 
@@ -98,7 +98,7 @@ def newer_token_leaves_the_older_one_good(world: World) -> None:
 
 @check("PROXY-06")
 def many_newer_tokens_leave_the_older_one_good(world: World) -> None:
-    """A Proxy token still redeems after the client has got 25 newer ones, one for each process."""
+    """A Proxy token still redeems after the client has got 25 newer ones, one for each backend process."""
     _older_one_is_good(world, newer=PROCESSES)
 
 
@@ -133,7 +133,7 @@ def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> No
 
 @check("PROXY-07")
 def token_is_refused_after_its_hour(world: World) -> None:
-    """A Proxy token redeems nothing after its hour, even if it was used meanwhile."""
+    """A Proxy token redeems nothing after its hour, even if it was used within the hour."""
     token = world.backend.proxy_token()
     world.backend.require_redeemed(world.grant(), token)
     world.clock.advance(FIFTY_MINUTES_S)

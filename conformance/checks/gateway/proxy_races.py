@@ -15,7 +15,7 @@ from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, nobody_i
 
 @check("PROXY-06", rounds=4)
 def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
-    """One Proxy token redeems in concurrent requests for several users."""
+    """One Proxy token redeems in several concurrent requests."""
     for _ in races.each():
         # New ones each time: a campaign can last longer than gateway access tokens live.
         grant, token = world.grant(), world.backend.proxy_token()
@@ -32,7 +32,7 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
 
 @check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"], rounds=9)
 def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, races: Races) -> None:
-    """A token request that begins after the revocation was confirmed gets 401, also under load.
+    """A Proxy token request that begins after the revocation was confirmed gets 401, also under load.
 
     Requests that began earlier may end either way.
     """

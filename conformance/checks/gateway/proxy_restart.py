@@ -11,9 +11,9 @@ from gateproof.conformance.suite.claims import expect, require
 
 @check("PROXY-06", needs=["restart"])
 def proxy_token_from_before_a_restart_redeems(world: World) -> None:
-    """A Proxy token serves redemptions within its hour, also after the target was killed and started again.
+    """A Proxy token still redeems after the target was killed and started again.
 
-    It is used for a user who signs in after the restart; a Proxy token from after it redeems as well.
+    The user signs in after the restart. A Proxy token issued after the restart redeems first.
     """
     there = world.instance().world()
     token = there.backend.proxy_token()
@@ -27,7 +27,7 @@ def proxy_token_from_before_a_restart_redeems(world: World) -> None:
 
 @check("PROXY-04", needs=["restart", "control:create_proxy_client", "control:revoke_proxy_client"])
 def revoked_client_gets_401_after_a_restart_too(world: World) -> None:
-    """A Proxy client that was revoked before a restart gets 401 after it, where another one gets a token."""
+    """A Proxy client that was revoked before a restart gets 401 after it, while another one gets a token."""
     there = world.instance().world()
     project = there.projects.home()
     client = console.new_proxy_client(there, project)

@@ -42,7 +42,7 @@ def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> N
 
 @check("PROXY-05", needs=MAKES_AND_REVOKES)
 def revoking_the_first_leaves_a_newer_one(gateway: Gateway, world: World) -> None:
-    """A Proxy client created before the first one was revoked still works: a credential rotation."""
+    """After a credential rotation (new Proxy client created, first one revoked), the new one works."""
     project = world.projects.own_or_home()
     newer = console.new_proxy_client(world, project)
     require(gateway.proxy_token(project.proxy_client)).status(200)

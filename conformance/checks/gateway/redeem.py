@@ -119,7 +119,7 @@ def missing_both_answers_400(gateway: Gateway, world: World) -> None:
 def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case: str) -> None:
     """A redemption with a Proxy token of another Project gets 401.
 
-    Both tokens are first shown to work in their own Project, so the Project is the only fault.
+    Both tokens are first shown to work in their own Project, so only the Project is wrong.
     """
     one, other = (
         (world.projects.home(), world.projects.another())
@@ -138,9 +138,10 @@ def proxy_token_of_another_project_gets_401(gateway: Gateway, world: World, case
 
 @check("REDEEM-05")
 def proxy_token_in_the_name_of_another_projects_client_gets_401(gateway: Gateway, world: World) -> None:
-    """A Proxy token that one client requests in the name of another Project's client gets 401 there.
+    """A Proxy token requested with one client's credentials and another's client_id gets 401 there.
 
-    The request may be refused instead. Both clients get tokens that redeem in their own Projects.
+    The other client belongs to another Project. The gateway may refuse the token request instead. Both
+    clients get tokens that redeem in their own Projects.
     """
     home, another = world.projects.home(), world.projects.another()
     for project in (home, another):
@@ -220,7 +221,7 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-07")
 def id_token_of_a_refresh_gets_401(gateway: Gateway, world: World) -> None:
-    """The ID token that a refresh brings gets 401; the access token beside it is accepted."""
+    """The ID token that a refresh returns gets 401; the access token beside it is accepted."""
     fresh, proxy_token = renewed(world), world.backend.proxy_token()
     id_token = fresh.answer.member("id_token")
     if not isinstance(id_token, str) or not id_token:
@@ -236,7 +237,7 @@ def id_token_of_a_refresh_gets_401(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-08")
 def refresh_does_not_bring_the_redemption_scope(gateway: Gateway, world: World) -> None:
-    """A token without ext_token:read gets none by a refresh."""
+    """A refresh does not add ext_token:read to a grant that lacks it; redemption gets 401."""
     agent, proxy_token = world.agents.new(), world.backend.proxy_token()
     world.backend.require_redeemed(world.grant(agent=agent), proxy_token)
     console.withhold_redemption_scope(world, agent)
@@ -256,7 +257,7 @@ def token_without_the_redemption_scope_gets_401(gateway: Gateway, world: World) 
 
 @check("REDEEM-08", needs=["control:create_resource"])
 def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world: World) -> None:
-    """A token with a scope that ext_token:read begins with, but not that scope itself, gets 401."""
+    """A token with the scope ext_token:read_all, but without ext_token:read, gets 401."""
     scopes = (*SCOPES, LIKE_THE_REDEMPTION_SCOPE)
     resource = world.projects.resource(
         indicator=f"https://api.merchant.example/{world.unique()}", scopes=scopes
@@ -271,8 +272,8 @@ def scope_that_begins_alike_is_not_the_redemption_scope(gateway: Gateway, world:
 def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -> None:
     """A redemption for a user whom the merchant rejected is answered with 404.
 
-    The user can still sign in. Later the merchant accepts the user, and redemption works after the next
-    sign-in: only the merchant's answer differed.
+    The user can still sign in. As the positive twin, the merchant then accepts the user, and redemption works
+    after the next sign-in.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     alone = isolated_user(world)

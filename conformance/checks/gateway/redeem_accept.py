@@ -1,4 +1,4 @@
-"""Redemptions of backends that ask for no media type."""
+"""Redemptions with other Accept headers, header name cases and a chunked body."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 
 Asked = Callable[[Gateway, ValidTokens], Exchange]
-NOBODY = "https://gateproof.example/nobody"
+UNKNOWN = "https://gateproof.example/nobody"
 REFUSED: Mapping[str, Asked] = {
     "no-authorization": lambda gateway, good: gateway.redeem(None, good.proxy_token, good.indicator),
     "id-token": lambda gateway, good: gateway.redeem(good.grant.id_token, good.proxy_token, good.indicator),
     "unknown-resource": lambda gateway, good: gateway.redeem(
-        good.grant.access_token, good.proxy_token, NOBODY
+        good.grant.access_token, good.proxy_token, UNKNOWN
     ),
 }
 
 
 @check("REDEEM-01", cases=ACCEPTS)
 def backend_that_asks_for_no_media_type_redeems(world: World, case: Form) -> None:
-    """A backend that accepts anything, or says nothing about it, gets the merchant token."""
+    """A backend with `Accept: */*` or without an Accept header gets the merchant token."""
     _redeems(world, case)
 
 
 @check("REDEEM-01", cases=NAME_CASES)
 def header_names_in_another_case_redeem(world: World, case: Form) -> None:
-    """A redemption whose header names are in lower or upper case is answered like others."""
+    """A redemption with header names in lower or upper case gives the merchant token."""
     _redeems(world, case)
 
 
 @check("REDEEM-01")
 def chunked_redemption_is_answered_like_others(world: World) -> None:
-    """A redemption whose body comes in chunks, without a length, gives the merchant token."""
+    """A redemption with a chunked body, without Content-Length, gives the merchant token."""
     good = valid_tokens(world)
     require(world.gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator)).status(200)
 
@@ -56,25 +56,25 @@ def chunked_redemption_is_answered_like_others(world: World) -> None:
 
 @check("REDEEM-03", cases=ACCEPTS)
 def missing_authorization_answers_400_to_anybody(world: World, case: Form) -> None:
-    """Without Authorization, a backend that accepts anything, or says nothing about it, gets 400."""
+    """A redemption without Authorization gets 400 also with `Accept: */*` or without an Accept header."""
     _answers(world, case, "no-authorization", 400)
 
 
 @check("REDEEM-07", cases=ACCEPTS)
 def id_token_answers_401_to_anybody(world: World, case: Form) -> None:
-    """With an ID token, a backend that accepts anything, or says nothing about it, gets 401."""
+    """A redemption with an ID token gets 401 also with `Accept: */*` or without an Accept header."""
     _answers(world, case, "id-token", 401)
 
 
 @check("REDEEM-09", cases=ACCEPTS)
 def unknown_resource_answers_404_to_anybody(world: World, case: Form) -> None:
-    """With a Resource indicator of nobody, a backend that accepts anything, or says nothing, gets 404."""
+    """An unknown Resource indicator gets 404 also with `Accept: */*` or without an Accept header."""
     _answers(world, case, "unknown-resource", 404)
 
 
 @check("REDEEM-17", cases=("refused-registration", *REFUSED))
 def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: str) -> None:
-    """A refusal has a JSON body or none also where the caller accepts anything, or says nothing."""
+    """A refusal has a JSON body or none, also with `Accept: */*` or without an Accept header."""
     good = valid_tokens(world)
     bad = world.agents.metadata(redirect_uris=["http://agent.example/callback"])
     for form in ACCEPTS.values():
@@ -84,7 +84,7 @@ def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: str) ->
 
 @check("REDEEM-17", needs=["merchant"], alone=True)
 def reauthentication_is_json_whatever_media_type_is_asked_for(world: World) -> None:
-    """So has the answer to a redemption for which the user has to authorize again."""
+    """A 410 has a JSON body or none, also with `Accept: */*` or without an Accept header."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
     for form in ACCEPTS.values():

@@ -1,4 +1,4 @@
-"""Redemption for a user about whom the merchant answered at sign-in, and gave no token."""
+"""Redemption for a user for whom the merchant answered 200 without a token at sign-in."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ EMPTY = ("html", "invalid-json", "wrong-shape", "no-token", "refusal-as-a-succes
 
 @check("REDEEM-10", needs=["faults"], cases={name: NONSENSE[name] for name in EMPTY})
 def without_a_token_in_the_answer_it_is_404_too(world: World, case: MerchantFault) -> None:
-    """If the merchant's 200 at sign-in held no token, redemption answers 404.
+    """If the merchant's 200 at sign-in contained no token, redemption answers 404.
 
-    A gateway may ask the merchant again during the redemption: then it may answer 5xx, or 200 with a token
-    that the merchant gave. After a sign-in at which the merchant gives a token, redemption works.
+    If the gateway asks the merchant again during the redemption, it may answer 5xx, or 200 with a token that
+    the merchant issued. After a sign-in at which the merchant issues a token, redemption works.
     """
     alone, agent = isolated_user(world), world.agents.new()
     alone.script(provisioning=case.scripted())
     proxy_token = alone.proxy_token()
-    # That such a sign-in gives a code is VAULT-10's.
+    # VAULT-10 tests that such a sign-in gives a code.
     with values_of_choice():
         grant = alone.grant(agent)
     failure_oracle.provisioning_met(alone, case)
@@ -35,21 +35,21 @@ def without_a_token_in_the_answer_it_is_404_too(world: World, case: MerchantFaul
     asked_again = failure_oracle.last_of(alone) > before
     alone.script()
 
-    _holds_no_more_than_there_is(alone, grant, answer, asked_again=asked_again)
+    _is_404_or_an_issued_token(alone, grant, answer, asked_again=asked_again)
     world.backend.require_redeemed(alone.grant(agent), proxy_token)
 
 
-def _holds_no_more_than_there_is(
+def _is_404_or_an_issued_token(
     alone: IsolatedUser, grant: Grant, answer: Exchange, *, asked_again: bool
 ) -> None:
     if answer.status == 200:
         expect.text(answer.member("access_token"), "access_token of a redemption with nothing to return")
         belongs(alone.world, answer, grant.user, grant.resource)
         return
-    in_trouble = asked_again and (answer.status or 0) >= 500
+    server_error = asked_again and (answer.status or 0) >= 500
     expect.that(
-        answer.status == 404 or in_trouble,
-        "redemption for a user about whom the merchant answered 200 without a token",
+        answer.status == 404 or server_error,
+        "redemption for a user for whom the merchant answered 200 without a token",
         expected="status 404",
         got=answer.outcome(),
         exchange=answer,

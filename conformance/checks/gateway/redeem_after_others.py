@@ -23,7 +23,7 @@ from gateproof.conformance.wire.secret import Secret
 LONG_LIFE_S = 36_000
 CREATES = ("control:create_project", "control:create_resource")
 PLACES = ("another-resource", "same-indicator-in-another-project")
-# More authorizations than a small limit of live ones.
+# More than a small limit on the live authorizations of an agent or user.
 LATER = 12
 
 
@@ -42,7 +42,7 @@ def another_resource_redeems_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["two-projects"])
 def another_project_redeems_too(world: World) -> None:
-    """A user who signed in within two Projects redeems in both, each with its Proxy client."""
+    """A user who signed in at two Projects redeems in both, with each Project's Proxy client."""
     projects = world.projects.home(), world.projects.another()
     of_one_merchant(world, [project.resource for project in projects])
     agent, tokens = world.agents.new(), [world.backend.proxy_token(project) for project in projects]
@@ -68,7 +68,7 @@ def another_agent_and_another_user_redeem_too(world: World) -> None:
 
 @check("REDEEM-01", needs=["users:2"], cases={"of-the-agent": True, "of-the-user": False})
 def first_token_redeems_after_many_authorizations(world: World, case: bool) -> None:
-    """A token still redeems after another user has authorized its agent, or its user other agents, often."""
+    """A token still redeems after 12 more authorizations of its agent by another user, or of other agents."""
     here, proxy_token = world.in_one_browser(), world.backend.proxy_token()
     agent, (user, other) = world.agents.new(), world.users[:2]
     first = world.grant(agent=agent, user=user)
@@ -83,12 +83,12 @@ def first_token_redeems_after_many_authorizations(world: World, case: bool) -> N
 
 @check("REDEEM-01", needs=["control:rotate_keys"])
 def token_under_a_new_key_redeems_too(world: World) -> None:
-    """After a key rotation, tokens under the new key redeem.
+    """After a key rotation, access tokens signed with the new key redeem.
 
     A gateway with several processes may need a moment until all of them know the key.
     """
     world.keys.rotate()
-    # A Proxy token from before may become invalid with its key, which is not tested here.
+    # A Proxy token from before the rotation may become invalid; that is not tested here.
     proxy_token = world.backend.proxy_token()
 
     _redeems(world, world.grant(), proxy_token, not_yet=(401, 404))
@@ -122,7 +122,7 @@ def user_redeems_elsewhere_although_a_refresh_was_rejected(world: World, case: s
     other.script(access_token_lifetime_s=LONG_LIFE_S)
     grant = other.grant(agent)
     world.backend.require_redeemed(grant, proxy_token)
-    # An agent may belong to one Project.
+    # An agent may be limited to one Project.
     needing_reauthorization(rejected, agent if case == PLACES[0] else None, refresh="reject")
 
     answer = world.backend.redeem_after_backoff(grant, proxy_token)

@@ -67,7 +67,7 @@ def answer_is_not_to_be_stored(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """Every redemption answer, with any status, has Cache-Control: no-store."""
-    _is_not_to_be_stored(case(gateway, valid_tokens(world)))
+    _has_no_store(case(gateway, valid_tokens(world)))
 
 
 @check("REDEEM-15", cases=SPOILT)
@@ -75,7 +75,7 @@ def content_type_is_what_the_body_is(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
     """A redemption answer has a JSON Content-Type exactly if its body is JSON."""
-    _is_what_it_is_called(case(gateway, valid_tokens(world)))
+    _content_type_matches_the_body(case(gateway, valid_tokens(world)))
 
 
 @check("REDEEM-15", needs=["merchant"], alone=True)
@@ -83,11 +83,11 @@ def answer_410_is_like_the_others(world: World) -> None:
     """The 410 for a lost merchant token has Cache-Control: no-store and the right Content-Type."""
     _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
 
-    _is_not_to_be_stored(answer)
-    _is_what_it_is_called(answer)
+    _has_no_store(answer)
+    _content_type_matches_the_body(answer)
 
 
-def _is_not_to_be_stored(answer: Exchange) -> None:
+def _has_no_store(answer: Exchange) -> None:
     require.that(
         answer.status in range(200, 500),
         answer.step,
@@ -107,7 +107,7 @@ def _is_not_to_be_stored(answer: Exchange) -> None:
     )
 
 
-def _is_what_it_is_called(answer: Exchange) -> None:
+def _content_type_matches_the_body(answer: Exchange) -> None:
     require.that(
         answer.status in range(200, 500),
         answer.step,
@@ -116,12 +116,12 @@ def _is_what_it_is_called(answer: Exchange) -> None:
         exchange=answer,
     )
     said = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
-    called = said == "application/json" or said.endswith("+json")
+    declared_as_json = said == "application/json" or said.endswith("+json")
     body = answer.answer.body if answer.answer is not None else b""
     is_json = isinstance(answer.json(), dict | list)
 
     expect.that(
-        called == is_json or (not body and not said),
+        declared_as_json == is_json or (not body and not said),
         f"Content-Type of the answer with {answer.outcome()}",
         expected="a JSON type for a body of JSON, and another for any other",
         got=f"{said or 'no header'} for a body that is {'' if is_json else 'not '}JSON",

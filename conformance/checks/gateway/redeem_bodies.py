@@ -1,4 +1,4 @@
-"""What redemption and registration answer with has a JSON body, if it has one."""
+"""Answers to redemptions and registrations have a JSON body or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REGISTRATIONS: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 def registration_is_answered_in_json(
     gateway: Gateway, world: World, case: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    """A registration, good or not, is answered with a JSON body or with none."""
+    """A valid or invalid registration is answered with a JSON body or with none."""
     world.agents.accepted(gateway.register(world.agents.metadata()))
 
     expect_json(gateway.register(case(world.agents.metadata())))
@@ -48,7 +48,7 @@ REFUSED = (
 
 @check("REDEEM-17", cases=REFUSED)
 def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case: str) -> None:
-    """So is a redemption that is refused, whatever for."""
+    """A refused redemption is answered with a JSON body or with none."""
     grant, proxy_token = world.grant(), world.backend.proxy_token()
     require(world.backend.redeem_after_backoff(grant, proxy_token)).status(200)
     garbage = world.gateway.keyring.secret("garbage", "gateproof-garbage")
@@ -68,7 +68,7 @@ def refused_redemption_is_answered_in_json(gateway: Gateway, world: World, case:
 
 @check("REDEEM-17", needs=["merchant"], alone=True)
 def lost_merchant_token_is_answered_in_json(world: World) -> None:
-    """So is a redemption for which the user has to authorize again."""
+    """A redemption that requires reauthentication is answered with a JSON body or with none."""
     _, _, answer = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
 
     expect_json(answer)

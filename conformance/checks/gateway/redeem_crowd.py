@@ -1,4 +1,4 @@
-"""A user who signed in before many others."""
+"""Redemption for a user who signed in before many others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 # More than the usual small limits.
 OTHERS = 33
 LONG_LIFE_S = 36_000
-# For a gateway that takes its time over each answer.
+# Time limit for the sign-ins of all others.
 LONGEST_S = 60
 
 

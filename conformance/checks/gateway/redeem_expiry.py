@@ -1,4 +1,4 @@
-"""When a redeemed merchant token expires, by what redemption says of it."""
+"""`expires_at` in redemptions, compared with the expiry of the merchant token."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIMES = 5
         "quarter-of-an-hour": 900,
         "an-hour": 3600,
         "two-hours": 7200,
-        # A time after noon, where that of an hour is one before noon: not all write the hour as 00 to 23.
+        # 12 hours after "an-hour", so one of the two is after noon: a gateway may write the hour as 01 to 12.
         "thirteen-hours": 13 * 3600,
         "more-than-a-day": 90_000,
         "thirty-days": 30 * 86_400,
@@ -93,7 +93,7 @@ def expires_at_moves_with_every_refresh(world: World) -> None:
 
 
 def _refreshed(world: World, *, times: int = 1) -> Exchange:
-    """Redemptions past the expiry; the last one gave a new merchant token that lives for two hours."""
+    """Redeems past the expiry; the last redemption returns a new merchant token that lives for two hours."""
     alone = isolated_user(world)
     alone.short_lived()
     grant, proxy_token = alone.grant(), alone.proxy_token()

@@ -17,7 +17,7 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 
 PLACES = ("query", "body")
-# From an access token and a Proxy token to the headers in which both are sent.
+# Makes the headers of a request from an access token and a Proxy token.
 Headers = Callable[[str, str], Sequence[tuple[str, str]]]
 FOR_THE_ACCESS_TOKEN: Mapping[str, Headers] = {
     "beside-the-proxy-token": lambda user, proxy: [("X-Proxy-Token", f"{proxy}, Bearer {user}")],

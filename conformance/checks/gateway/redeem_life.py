@@ -10,13 +10,13 @@ from gateproof.conformance.suite.claims import LeftOut, TimesUnclear, expect, re
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.exchange import Exchange
 
-# More uses than any sensible limit, and how many of them go with one Proxy token.
+# More uses than any sensible limit, and how many of them use the same Proxy token.
 MANY, OF_ONE_PROXY_TOKEN = 64, 16
-# Until so long before its expiry an access token redeems, and when the last redemption is tried.
+# Seconds before the expiry: until NEAR_S a redemption must work, and at LAST_S the last one is tried.
 NEAR_S, LAST_S = 10, 15
-# Access tokens that live longer are not waited for: the clock would move too far for other checks.
+# For access tokens that live longer, the clock would move too far for other checks.
 LONGEST_LIFE_S = 90 * 86_400
-# Shorter ones have expired before everything was asked.
+# Access tokens that live shorter may expire before all redemptions are sent.
 SHORTEST_LIFE_S = 60
 PLACES = (0.25, 0.5, 0.75)
 TIMES = 3
@@ -24,7 +24,7 @@ TIMES = 3
 
 @check("REDEEM-01")
 def one_access_token_redeems_again_and_again(world: World) -> None:
-    """One access token redeems as often as it is asked for, also with several Proxy tokens."""
+    """One access token redeems 64 times, with several Proxy tokens."""
     grant = world.grant()
     world.backend.require_redeemed(grant, world.backend.proxy_token())
     for number in range(MANY):
@@ -39,7 +39,7 @@ def one_access_token_redeems_again_and_again(world: World) -> None:
 
 @check("REDEEM-01", needs=["merchant", "control:advance_clock"])
 def access_token_redeems_until_shortly_before_it_expires(world: World) -> None:
-    """An access token redeems all its life, with a new Proxy token each time, until 15 s before `exp`.
+    """An access token redeems until 15 s before its `exp`, with a new Proxy token each time.
 
     The merchant token lives longer, so that there is always one.
     """

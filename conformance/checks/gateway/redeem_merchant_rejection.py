@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import expect
 def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
     gateway: Gateway, world: World, case: int
 ) -> None:
-    """Redemption is answered with 404 if the merchant rejected the gateway's credentials; later it works."""
+    """Redemption gets 404 if the merchant rejected the gateway's credentials, and works later."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     alone = isolated_user(world)
     alone.script(provisioning={"outcome": "turn_away", "status": case})

@@ -1,4 +1,4 @@
-"""Access tokens of a refresh that asked for less than was granted, and not for the scope of redemption."""
+"""Access tokens from a refresh that requests fewer scopes than granted, without ext_token:read."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SCOPE = "ext_token:read"
 
 @check("REDEEM-08")
 def token_of_a_narrower_refresh_gets_401(gateway: Gateway, world: World) -> None:
-    """A token of a refresh without ext_token:read gets 401; the token of its grant has redeemed.
+    """A token from a refresh without ext_token:read gets 401, although the grant's first token redeemed.
 
-    Judged only where the gateway itself says that the one has the scope and the other has not.
+    Tested only if the gateway's answers show the scope for the grant and not for the refresh.
     """
     grant, proxy_token = world.grant(), world.backend.proxy_token()
     world.backend.require_redeemed(grant, proxy_token)
@@ -39,7 +39,7 @@ def token_of_a_narrower_refresh_gets_401(gateway: Gateway, world: World) -> None
 
 
 def _narrowed(gateway: Gateway, grant: Grant, granted: set[str]) -> Exchange:
-    """A refresh for every scope of the grant but the one of redemption."""
+    """A refresh that requests every scope of the grant except ext_token:read."""
     wanted = " ".join(sorted(granted - {SCOPE}))
     answer = refreshed(gateway, grant.agent, grant.refresh_token.reveal(), ("scope", wanted))
     if answer.status != 200:

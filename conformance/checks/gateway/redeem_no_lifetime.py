@@ -1,4 +1,4 @@
-"""Redemption of a merchant token whose life the merchant does not state: `expires_in` is optional."""
+"""Redemption of a merchant token that the merchant issued without `expires_in`, which is optional."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ TOLERANCE_S = 60
 
 @check("REDEEM-01", needs=["merchant"])
 def merchant_token_of_an_unstated_life_redeems(world: World) -> None:
-    """A merchant token that came without `expires_in` is redeemed, twice, and is the user's own.
+    """A merchant token issued without `expires_in` redeems twice, and is the user's own.
 
-    A gateway may refresh such a token before each redemption, since its end is unknown.
+    A gateway may refresh such a token before each redemption, since its expiry is unknown.
     """
     grant, proxy_token = _signed_in(world)
     for _ in range(TIMES):
@@ -35,7 +35,7 @@ def merchant_token_of_an_unstated_life_redeems(world: World) -> None:
 
 @check("REDEEM-16")
 def unstated_life_has_not_ended(world: World) -> None:
-    """`expires_at` of a merchant token that came without `expires_in` is absent, or not in the past."""
+    """`expires_at` of a merchant token issued without `expires_in` is absent or not in the past."""
     grant, proxy_token = _signed_in(world)
 
     answer = world.backend.require_redeemed(grant, proxy_token)
@@ -54,7 +54,7 @@ def unstated_life_has_not_ended(world: World) -> None:
 def _signed_in(world: World) -> tuple[Grant, Secret]:
     """A user for whom the merchant has issued a token without `expires_in`, and a Proxy token.
 
-    Another user, for whom the merchant states a life, has redeemed.
+    Another user, for whom the merchant states a lifetime, has redeemed.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     alone = isolated_user(world)
@@ -68,7 +68,7 @@ def _signed_in(world: World) -> tuple[Grant, Secret]:
 
 
 def _moment(said: object) -> float | None:
-    """A timestamp as seconds; None if there is none, or one that is not RFC 3339, which is REDEEM-02's."""
+    """A timestamp in seconds; None if it is absent or not RFC 3339, which REDEEM-02 tests."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(str(said).upper().replace(":60", ":59"))
         return moment.timestamp() if moment.tzinfo is not None else None

@@ -29,10 +29,9 @@ def each_user_gets_their_own(world: World, case: str) -> None:
 
 @check("REDEEM-12", needs=["merchant", "users:2", "sign-in:browser"])
 def second_user_of_a_browser_gets_their_own(world: World) -> None:
-    """A user who signs in in a browser that another user has used redeems their own merchant token.
+    """A user who signs in with a browser that another user has used redeems their own merchant token.
 
-    If the gateway still knows the browser and does not ask for a sign-in, the result belongs to the first
-    user and proves nothing.
+    If the gateway reuses the first user's session without a new sign-in, the result proves nothing.
     """
     first, second = world.users[:2]
     proxy_token, browser = world.backend.proxy_token(), world.gateway.browser()
@@ -89,7 +88,7 @@ def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
 
 @check("REDEEM-12", needs=["resources:2"])
 def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) -> None:
-    """A token for one Resource, used at another of its Project, gets that Resource's token or none.
+    """A token for one Resource, used at another of its Project, gets the other Resource's token or none.
 
     Whether it redeems there at all is the gateway's choice.
     """

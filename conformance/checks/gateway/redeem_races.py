@@ -29,7 +29,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 Owned = tuple[Grant, Secret]
-# How many of the tokens that were got before a change are looked at: those that the callers got last.
+# How many of the last Proxy tokens issued before the revocation was confirmed are tried.
 _LAST = 2 * ASKERS
 
 
@@ -60,7 +60,7 @@ class Owners:
 def everybody_gets_their_own_under_load(world: World, races: Races) -> None:
     """Concurrent redemptions return the merchant token of their own user, Resource and Project.
 
-    Two users redeem, at two Resources and in two Projects if there are such, in any order.
+    Two users redeem, at two Resources and in two Projects if available, in any order.
     """
     owned = _owned(world)
     owners = Owners(world, {})
@@ -172,7 +172,7 @@ def no_token_got_during_the_revocation_redeems(gateway: Gateway, world: World, r
             expected="one that succeeds",
             got="none",
         )
-        # The last ones were on their way when the client was revoked.
+        # The last requests were in flight when the client was revoked.
         for text in got[-_LAST:]:
             token = gateway.keyring.secret("proxy_token", require.text(text, "access_token of a request"))
             answer = gateway.redeem(grant.access_token, token, grant.resource.indicator)

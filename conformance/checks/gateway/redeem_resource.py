@@ -1,4 +1,4 @@
-"""Redemption for a Resource that is not named, or not named exactly."""
+"""Redemption with a missing or inexact Resource indicator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nearly_the_indicator_answers_404(gateway: Gateway, world: World, case: Calla
 
 @check("REDEEM-09", cases=("resource-id", "project-id", "merchant-client-id", "made-up"))
 def another_name_answers_404(gateway: Gateway, world: World, case: str) -> None:
-    """Other names of the Resource, such as its ID or URLs, are answered with 404."""
+    """Another name in place of the indicator, such as the Resource ID, is answered with 404."""
     good = valid_tokens(world)
     resource = good.grant.resource
     names = {
@@ -61,7 +61,7 @@ def indicator_of_another_project_answers_404(gateway: Gateway, world: World) -> 
     _not_found(gateway, good, abroad.resource.indicator)
 
 
-# Two spellings of one letter.
+# Two Unicode normal forms of one letter.
 UNICODE_FORMS = {
     "composed": (normalize("NFC", "café"), normalize("NFD", "café")),
     "decomposed": (normalize("NFD", "café"), normalize("NFC", "café")),
@@ -93,7 +93,7 @@ def _spelled(gateway: Gateway, world: World, case: tuple[str, str]) -> None:
 
 
 def _redeeming_by(world: World, indicator: str) -> ValidTokens:
-    """Tokens that redeem by an odd indicator: a gateway need not serve a Resource that has one."""
+    """Tokens that redeem with an unusual indicator; a gateway may refuse a Resource that has one."""
     resource, proxy_token = world.projects.resource(indicator=indicator), world.backend.proxy_token()
     with values_of_choice():
         good = ValidTokens(grant=world.grant(resource=resource), proxy_token=proxy_token)
@@ -103,10 +103,10 @@ def _redeeming_by(world: World, indicator: str) -> ValidTokens:
 
 @check("REDEEM-09", needs=["control:create_resource"])
 def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, world: World) -> None:
-    """If one Resource's indicator begins with another's, each redeems its own token or none.
+    """If one Resource's indicator is a prefix of another's, each redeems its own token or none.
 
-    The user has signed in at the longer one only, so redemption of the shorter one finds nothing, unless the
-    gateway gets a token for that one as well.
+    The user has signed in only at the Resource with the longer indicator. Redemption with the shorter one
+    finds no token, unless the gateway obtained one for it as well.
     """
     shorter = world.projects.resource(indicator=f"https://api.merchant.example/{world.unique()}")
     longer = world.projects.resource(indicator=f"{shorter.indicator}/orders")
@@ -130,7 +130,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 
 @check("REDEEM-09", needs=["control:create_resource"])
 def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
-    """Of two indicators that differ in the 300th character, only the right one redeems."""
+    """Of two indicators that differ only after 300 characters, only the right one redeems."""
     beginning = f"https://api.merchant.example/{world.unique()}/".ljust(300, "a")
     good = _redeeming_by(world, f"{beginning}1")
 
@@ -139,13 +139,13 @@ def long_indicator_counts_to_its_end(gateway: Gateway, world: World) -> None:
 
 @check("REDEEM-09")
 def empty_indicator_is_refused(gateway: Gateway, world: World) -> None:
-    """An empty resource gets 404, or a refusal of bad input."""
+    """A redemption with an empty resource is refused."""
     _no_name(gateway, valid_tokens(world), "")
 
 
 @check("REDEEM-09", cases=("at-its-end", "and-more"))
 def indicator_and_a_null_is_refused(gateway: Gateway, world: World, case: str) -> None:
-    """The indicator followed by a null character gets 404, or a refusal of bad input."""
+    """The indicator followed by a null character is refused."""
     good = valid_tokens(world)
 
     _no_name(gateway, good, f"{good.indicator}\0{'/orders' if case == 'and-more' else ''}")
@@ -161,8 +161,8 @@ def _json(body: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-# Bodies without a string `resource`; most contain the indicator. Many decoders ignore what follows a complete
-# JSON value, and that is no fault of the request.
+# Bodies without a string `resource`; most contain the indicator. There is no case with data after the JSON
+# value: many decoders ignore it.
 BODIES: Mapping[str, Callable[[str], bytes]] = {
     "no-resource": lambda _: b"{}",
     "null": lambda _: _json({"resource": None}),
@@ -196,7 +196,7 @@ def body_without_a_resource_is_refused(gateway: Gateway, world: World, case: Cal
 
 @check("REDEEM-14")
 def form_is_refused(gateway: Gateway, world: World) -> None:
-    """A form body is refused, also with a JSON Content-Type."""
+    """A form body with a form Content-Type is refused."""
     good = valid_tokens(world)
     body = urlencode({"resource": good.indicator}).encode()
 

@@ -1,4 +1,4 @@
-"""Which Proxy tokens a revocation ends, and for how long."""
+"""Which Proxy tokens a revocation invalidates, and for how long."""
 
 from __future__ import annotations
 

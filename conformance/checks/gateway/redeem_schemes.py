@@ -1,4 +1,4 @@
-"""Redemption with good tokens that come in another way than they should, or too late."""
+"""Redemption with valid tokens under a wrong scheme, and with an expired Proxy token."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def access_token_under_another_scheme_is_refused(
 
 @check("REDEEM-11", needs=["control:advance_clock"])
 def unused_proxy_token_is_refused_after_ninety_minutes(gateway: Gateway, world: World) -> None:
-    """A Proxy token that nobody has used is refused ninety minutes later; a new one redeems."""
+    """An unused Proxy token is refused ninety minutes later; a new one redeems."""
     agent = world.agents.new()
     world.backend.require_redeemed(world.grant(agent=agent), world.backend.proxy_token())
     unused = world.backend.proxy_token()
@@ -74,7 +74,7 @@ def unused_proxy_token_is_refused_after_ninety_minutes(gateway: Gateway, world: 
 
 @check("REDEEM-13")
 def spellings_of_bearer(gateway: Gateway, world: World) -> None:
-    """Records the answer to the scheme Bearer in other case, and with two blanks behind it."""
+    """Records the answer to the scheme Bearer in another case, and with two spaces after it."""
     good = valid_tokens(world)
     token = good.grant.access_token.reveal()
     written = {

@@ -1,4 +1,4 @@
-"""Two Resources with nearly the same indicator, and the merchant token that a user has for each."""
+"""Merchant tokens of one user for two Resources with nearly the same indicator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require, values_of_choice
 
-# The end that follows a unique name. By RFC 3986 the two can be different addresses.
+# Two endings after a unique path segment. By RFC 3986 the two can be different URLs.
 ALIKE: Mapping[str, tuple[str, str]] = {
     "a-slash-at-the-end": ("orders", "orders/"),
     "another-case": ("orders", "Orders"),

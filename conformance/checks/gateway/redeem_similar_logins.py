@@ -1,4 +1,4 @@
-"""Two users with nearly the same login, and the merchant token that each of them has."""
+"""Merchant tokens of two users with nearly the same login or e-mail address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unmet
 
 @check("REDEEM-12", needs=["merchant"], cases=ALIKE)
 def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str]) -> None:
-    """Users whose logins differ by case, a blank, a part or a Unicode form get their own tokens."""
+    """Two users whose logins differ only slightly get their own merchant tokens."""
     proxy_token = world.backend.proxy_token()
     grants = grants_of_similar_users(world, case, proxy_token)
 
@@ -23,9 +23,9 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
 
 @check("REDEEM-12", needs=["merchant"])
 def unverified_email_of_another_user_gives_none_of_their_tokens(world: World) -> None:
-    """A user whose e-mail address is another user's, and not verified, gets their own merchant token.
+    """A user with another user's e-mail address, unverified, gets their own merchant token.
 
-    At many merchants, everybody may enter any address. A gateway may turn such a user away.
+    Many merchants let users enter any address. A gateway may refuse such a user.
     """
     one = openid_sign_in(world).alone
     proxy_token = one.proxy_token()
@@ -37,6 +37,6 @@ def unverified_email_of_another_user_gives_none_of_their_tokens(world: World) ->
     try:
         second = other.grant()
     except (Unmet, SignInFailed) as refusal:
-        raise LeftOut("a user with such an address cannot get so far here") from refusal
+        raise LeftOut("the gateway does not let a user with such an address sign in and redeem") from refusal
 
     are_their_own(world, [(grant, proxy_token) for grant in (first, second)])

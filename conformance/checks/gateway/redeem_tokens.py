@@ -39,11 +39,11 @@ from gateproof.conformance.wire.forgery import (
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.conformance.wire.secret import Secret
 
-# Access tokens that live longer are not waited for: the clock would move too far for other checks.
+# For access tokens that live longer, the clock would move too far for other checks.
 LONGEST_LIFE_S = 90 * 86_400
 
 
-# From a good Proxy token to what an attacker without one may send; None if there is no such value.
+# Each function makes an invalid value from a valid Proxy token; None if there is no such value.
 NO_PROXY_TOKENS: Mapping[str, Callable[[str, ProxyClient], str | None]] = {
     "made-up": lambda token, _: secrets.token_urlsafe(len(token) * 3 // 4)[: len(token)],
     "first-character": lambda token, _: changed(token, 0),
@@ -94,14 +94,14 @@ def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery
     good = valid_tokens(world)
     forged = case(_original(world, good))
     if forged is None:
-        raise LeftOut("this forgery is not made of keys of the gateway's kind")
+        raise LeftOut("this forgery does not exist for the gateway's type of key")
 
     _refused(_with_bearer(gateway, good, forged))
 
 
 @check("REDEEM-11", cases=LURES)
 def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """A forged access token whose header names an address of the forger's key is refused."""
+    """A forged access token whose header points to a URL with the forger's key is refused."""
     good = valid_tokens(world)
     taken_apart = _original(world, good)
     with decoy_server(taken_apart.algorithm) as decoy_url:
@@ -164,7 +164,7 @@ def expired_access_token_is_refused(gateway: Gateway, world: World) -> None:
 def unknown_proxy_token_is_refused(
     gateway: Gateway, world: World, case: Callable[[str, ProxyClient], str | None]
 ) -> None:
-    """A Proxy token that differs slightly from a good one is refused."""
+    """An altered or made-up Proxy token, or another credential in its place, is refused."""
     good = valid_tokens(world)
     wrong = case(good.proxy_token.reveal(), world.projects.home().proxy_client)
     if wrong is None:
@@ -177,7 +177,7 @@ def unknown_proxy_token_is_refused(
 def proxy_token_under_a_shared_key_is_not_believed_without_it(
     gateway: Gateway, world: World, case: Forgery
 ) -> None:
-    """A Proxy token that is a JWT under a shared secret is refused with a wrong or no signature."""
+    """A Proxy token that is a JWT with a shared secret is refused with a wrong or missing signature."""
     good = valid_tokens(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith("HS"):
@@ -189,7 +189,7 @@ def proxy_token_under_a_shared_key_is_not_believed_without_it(
 
 @check("REDEEM-11", cases=PROXY_FORGERIES)
 def forged_proxy_token_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
-    """A Proxy token that is a JWT under a public key is refused with a wrong or no signature."""
+    """A Proxy token that is a JWT with a public key is refused with a wrong or missing signature."""
     good = valid_tokens(world)
     parsed = read(good.proxy_token.reveal())
     if parsed is None or not str(parsed.header["alg"]).startswith(("RS", "PS", "ES", "Ed")):
@@ -209,7 +209,7 @@ def proxy_token_made_of_a_public_key_is_refused(gateway: Gateway, world: World, 
         raise LeftOut("the Proxy token is not a JWT under a key of the core key set")
     forged = case(original(token, found[0]))
     if forged is None:
-        raise LeftOut("this forgery is not made of keys of the gateway's kind")
+        raise LeftOut("this forgery does not exist for the gateway's type of key")
 
     _refused(_with_proxy_token(gateway, good, forged))
 
@@ -251,7 +251,7 @@ def _assertions(world: World, good: ValidTokens) -> list[str]:
     merchant, client_id = world.merchant, good.grant.resource.merchant_client_id
     if merchant is None or client_id is None:
         raise LeftOut("the harness cannot read what the gateway has sent the merchant")
-    # In a long campaign, a merchant forgets its oldest entries.
+    # In a long campaign, the fake merchant drops its oldest entries.
     for entry in merchant.journal(client_id, merchant.dropped()["journal"]):
         for kind in ("assertion", "subject_token", "client_assertion"):
             sent = getattr(entry, kind)

@@ -1,4 +1,4 @@
-"""The scope for redemption, withheld from an agent that asks for it by name."""
+"""The redemption scope, requested by an agent from which it is withheld."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PLACES: dict[str, Asked] = {
 
 @check("REDEEM-08", cases=PLACES)
 def withheld_scope_does_not_come_for_the_asking(gateway: Gateway, world: World, case: Asked) -> None:
-    """An agent from which ext_token:read is withheld does not get it by naming it; a refusal is allowed."""
+    """Requesting ext_token:read does not give it to an agent from which it is withheld; a 4xx is allowed."""
     agent, proxy_token = world.agents.new(), world.backend.proxy_token()
     world.backend.require_redeemed(world.grant(agent=agent), proxy_token)
     console.withhold_redemption_scope(world, agent)

@@ -20,7 +20,7 @@ from gateproof.conformance.wire.secret import Secret
 OTHER = "https://agent.example/other"
 DAY_S = 24 * 3600
 YEAR_S = 366 * DAY_S
-# Longer than certificates, contracts and sensible retention periods are made for.
+# Longer than usual lifetimes of certificates, contracts and retention periods.
 YEARS = 3
 SAMPLES = 32
 
@@ -83,7 +83,7 @@ def client_secret_post_works(gateway: Gateway, world: World) -> None:
 
 @check("REG-08", cases=("with-basic", "with-the-form"))
 def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: str) -> None:
-    """An agent with client_secret_basic is refused at registration or at the token endpoint."""
+    """An agent with client_secret_basic is refused at registration, authorization or the token endpoint."""
     world.grant()
 
     registered = gateway.register(world.agents.metadata(auth_method="client_secret_basic"))
@@ -105,7 +105,7 @@ def client_secret_basic_obtains_no_token(gateway: Gateway, world: World, case: s
 def client_secret_basic_obtains_no_token_for_the_agent_itself(
     gateway: Gateway, world: World, case: str
 ) -> None:
-    """An agent with client_secret_basic gets no token by client_credentials."""
+    """An agent with client_secret_basic is refused at registration or gets no client_credentials token."""
     require(gateway.proxy_token(world.projects.home().proxy_client)).status(200)
     metadata = world.agents.metadata(auth_method="client_secret_basic")
     grants = [*metadata["grant_types"], "client_credentials"]
@@ -146,7 +146,7 @@ def registrations_give_different_clients(gateway: Gateway, world: World) -> None
 
 @check("REG-09")
 def installs_of_one_software_are_different_clients(gateway: Gateway, world: World) -> None:
-    """Registrations with the same `software_id` and version give different clients: each is an install."""
+    """Registrations with the same `software_id` and version give different clients, one for each install."""
     require(world.agents.accepted(gateway.register(world.agents.metadata()))).json_object()
     software = {"software_id": world.unique(), "software_version": "1.0"}
     answers = [gateway.register({**world.agents.metadata(), **software}) for _ in range(2)]
@@ -165,7 +165,7 @@ def installs_of_one_software_are_different_clients(gateway: Gateway, world: Worl
 
 @check("REG-09")
 def nobody_chooses_a_clients_name_or_secret(gateway: Gateway, world: World) -> None:
-    """A registration that names another agent's client_id, or a secret, gets neither of them."""
+    """A registration that names another agent's client_id and a client_secret gets neither of them."""
     world = world.in_one_browser()
     agent = world.agents.new()
     chosen = gateway.keyring.secret("chosen_secret", secrets.token_urlsafe(32)).reveal()
@@ -222,7 +222,7 @@ def redirect_uris_are_demanded(gateway: Gateway, world: World, case: list[str] |
 
 @check("REG-12")
 def client_secret_is_unguessable(gateway: Gateway, world: World) -> None:
-    """Client secrets have 128 random bits or more, as far as samples show."""
+    """Client secrets have 128 random bits or more, judged by 32 samples."""
     secrets = [
         require.text(
             world.agents.accepted(gateway.register(world.agents.metadata())).member("client_secret"),
@@ -249,7 +249,7 @@ def secret_works_a_year_later(gateway: Gateway, world: World) -> None:
 
 @check("REG-14")
 def secret_works_three_years_later(gateway: Gateway, world: World) -> None:
-    """A client secret still works after three years, too: it has no end."""
+    """A client secret still works after three years: it does not expire."""
     _works_later(gateway, world, YEARS * YEAR_S)
 
 
@@ -280,7 +280,7 @@ def secret_that_was_never_used_works_later(gateway: Gateway, world: World, case:
 
 
 def _works_later(gateway: Gateway, world: World, seconds: float) -> None:
-    """An agent that registered so long ago gets its code and its tokens."""
+    """Expects a code and tokens for an agent that registered so long ago."""
     first = world.new_code()
     require(gateway.exchange(first)).status(200)
     world.clock.advance(seconds)
@@ -298,7 +298,7 @@ def _works_later(gateway: Gateway, world: World, seconds: float) -> None:
 
 
 def _is_known(gateway: Gateway, used: Authorization) -> bool:
-    """An invented code with the right secret is refused differently from one with a wrong secret."""
+    """True if an invented code gets another answer with the right secret than with a wrong one."""
     stranger = replace(used.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
     known, unknown = (
         gateway.exchange(replace(used, agent=agent, code=Secret("code", "gateproof-invented")))
@@ -312,7 +312,7 @@ def _without(metadata: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _exchanged(gateway: Gateway, authorization: Authorization, *, by_basic: bool) -> Exchange:
-    """The exchange of a code with the agent's credentials in the header or in the form."""
+    """Exchanges a code with the agent's credentials in the Authorization header or in the form."""
     if not by_basic:
         return gateway.exchange(authorization)
     agent = authorization.agent

@@ -1,4 +1,4 @@
-"""Registrations of agents that ask for no media type."""
+"""Registrations with other Accept headers, header name cases and a chunked body."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateproof.conformance.suite.claims import expect
 
 @check("REG-01", cases=ACCEPTS)
 def agent_that_asks_for_no_media_type_is_registered(world: World, case: Form) -> None:
-    """An agent that accepts anything, or says nothing about it, registers like others."""
+    """A registration with `Accept: */*` or without an Accept header is answered with 201."""
     world.agents.new()
 
     expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
@@ -25,7 +25,7 @@ def agent_that_asks_for_no_media_type_is_registered(world: World, case: Form) ->
 
 @check("REG-06", cases=ACCEPTS)
 def http_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -> None:
-    """An http redirect URI is refused also where the agent accepts anything, or says nothing about it."""
+    """An http redirect URI is refused also with `Accept: */*` or without an Accept header."""
     world.agents.new()
 
     answer = in_form(world, case).gateway.register(
@@ -37,7 +37,7 @@ def http_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -
 
 @check("REG-01", cases=NAME_CASES)
 def header_names_in_another_case_register(world: World, case: Form) -> None:
-    """A registration whose header names are in lower or upper case is answered like others."""
+    """A registration with header names in lower or upper case is answered with 201."""
     world.agents.new()
 
     expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
@@ -45,7 +45,7 @@ def header_names_in_another_case_register(world: World, case: Form) -> None:
 
 @check("REG-01")
 def chunked_registration_is_answered_like_others(world: World) -> None:
-    """A registration whose body comes in chunks, without a length, is answered with 201."""
+    """A registration with a chunked body, without Content-Length, is answered with 201."""
     world.agents.new()
 
     answer = in_form(world, chunked).gateway.register(world.agents.metadata())

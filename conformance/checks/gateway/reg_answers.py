@@ -13,14 +13,14 @@ from gateproof.conformance.wire.agent import fresh_verifier
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.leaks import carries
 
-# Registrations other than the usual one; the answer must have the same members.
+# Changes to the usual registration; the answer must have the same members.
 SHAPES: Mapping[str, dict[str, Any]] = {
     "as-usual": {},
     "several-redirect-uris": {"redirect_uris": [CALLBACK, "https://agent.example/other"]},
     "without-the-refresh-grant": {"grant_types": ["authorization_code"]},
 }
 
-# Legal HTTPS URIs that a careless gateway would rewrite.
+# Legal HTTPS URIs that a wrong gateway would normalize or reorder.
 EXACT_URIS = {
     "several-in-order": ["https://agent.example/z", "https://agent.example/a", "https://agent.example/m"],
     "no-path": ["https://agent.example"],
@@ -119,7 +119,7 @@ def auth_method_comes_back(gateway: Gateway, world: World) -> None:
 
 
 def _record(gateway: Gateway, world: World, case: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a registration that differs from the usual one in this."""
+    """The answer to a registration with these changes to the usual metadata."""
     return require(world.agents.accepted(_registered(gateway, world, case))).json_object()
 
 
@@ -131,7 +131,7 @@ def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchang
 
 
 def _integer(value: object) -> bool:
-    """True for an integer in the sense of JSON: 0 and 0.0 are the same number, true is none."""
+    """True for a JSON integer: 0 and 0.0 are the same number, true is none."""
     return not isinstance(value, bool) and (
         isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     )

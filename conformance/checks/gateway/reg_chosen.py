@@ -1,4 +1,4 @@
-"""Registrations that name what is the gateway's to decide."""
+"""Registrations that name values which the gateway must choose."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
 from gateproof.conformance.wire.exchange import Exchange
 
-# Times as RFC 7591 has them, in seconds: long ago, and far away. The last is no time at all.
+# Times in seconds (RFC 7591), in the far past and future. The last is a string, which is no valid time.
 EXPIRIES: Mapping[str, Any] = {"long-ago": 1, "far-away": 4102444800, "as-a-string": "4102444800"}
 
-# Words by which an agent might call itself approved.
+# Members by which an agent might declare itself approved.
 APPROVALS: Mapping[str, dict[str, Any]] = {
     "approved": {"approved": True},
     "status": {"status": "approved"},
@@ -33,7 +33,7 @@ APPROVALS: Mapping[str, dict[str, Any]] = {
 
 @check("REG-09")
 def nobody_chooses_a_free_client_id(gateway: Gateway, world: World) -> None:
-    """A registration that names a client_id of nobody gets another one, and the named one is no client."""
+    """A registration that names an unused client_id gets another one, and the named one gets no code."""
     world = world.in_one_browser()
     twin = world.agents.new()
     world.new_code(agent=twin)
@@ -74,7 +74,7 @@ def nobody_chooses_when_a_secret_expires(gateway: Gateway, world: World, case: A
         expect(answer).not_granted("a client", "client_id", "client_secret")
         return
     expires = world.agents.accepted(answer).member("client_secret_expires_at")
-    # If the gateway never says 0, REG-03 fails, and only the named value would be this registration's.
+    # If the gateway never returns 0, REG-03 fails; here only the named value is a failure then.
     never = _zero(expires) if _zero(twin.member("client_secret_expires_at")) else expires != case
     expect.that(never, "client_secret_expires_at of a registration that names one", expected="0", got=expires)
 
@@ -85,7 +85,7 @@ def nobody_chooses_when_a_secret_expires(gateway: Gateway, world: World, case: A
 
 @check("REG-09", cases=APPROVALS)
 def nobody_approves_itself(world: World, case: dict[str, Any]) -> None:
-    """A registration that calls the agent approved gets no code in a Project that holds new agents."""
+    """An agent that declares itself approved at registration gets no code in a Project that holds agents."""
     world = world.in_one_browser()
     world.new_code()
     resource = world.projects.holding_resource()

@@ -18,13 +18,13 @@ PLAIN = "http://agent.example/callback"
 
 @dataclass(frozen=True, slots=True)
 class Loosened:
-    """Members that come with a registration, and redirect URIs of which one is not HTTPS."""
+    """Additional members of a registration, and redirect URIs of which one is not HTTPS."""
 
     members: dict[str, Any]
     uris: tuple[str, ...]
 
 
-# The first group is OpenID Connect Registration; the others are words of products and frameworks.
+# application_type is from OpenID Connect Registration; the others are from products and frameworks.
 LOOSENED = {
     "native-loopback": Loosened(NATIVE, (LOOPBACK,)),
     "native-localhost": Loosened(NATIVE, ("http://localhost:8080/callback",)),
@@ -50,10 +50,10 @@ LOOSENED = {
 
 @check("REG-06", cases=LOOSENED)
 def other_members_do_not_loosen_the_scheme(gateway: Gateway, world: World, case: Loosened) -> None:
-    """A redirect URI that is not HTTPS is refused, whatever else the registration says of the agent.
+    """A redirect URI that is not HTTPS is refused, whatever other members the registration has.
 
-    The positive twin has the same members with an HTTPS URI. A gateway may refuse it as well: it does not
-    have to know these members, and OpenID Connect keeps some native applications from HTTPS.
+    The positive twin has the same members with an HTTPS URI. A gateway may refuse it as well: it need not
+    support these members, and OpenID Connect restricts HTTPS URIs of native applications.
     """
     good = world.agents.metadata()
     world.agents.accepted(gateway.register(good))
@@ -69,7 +69,7 @@ def other_members_do_not_loosen_the_scheme(gateway: Gateway, world: World, case:
 
 @check("REG-06")
 def redirect_uri_in_another_member_must_be_https(gateway: Gateway, world: World) -> None:
-    """A URI that is not HTTPS, named in a member beside redirect_uris, is refused or gets no code.
+    """A URI that is not HTTPS, sent in another member than redirect_uris, is refused or gets no code.
 
     The specification names redirect_uris only, so the gateway may ignore the others.
     """

@@ -1,4 +1,4 @@
-"""An agent proves who it is, whatever way to do so it has registered."""
+"""Agents must authenticate at the token endpoint, whatever method they register."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _with_a_key(name: str) -> Change:
     )
 
 
-# How a registration differs from a good one. What an agent proves in another way is not sent either.
+# Changes to a valid registration. The proofs of other methods are not sent in the exchange either.
 METHODS: Mapping[str, Change] = {
     "none": _method("none"),
     "none-in-upper-case": _method("NONE"),
@@ -47,7 +47,7 @@ METHODS: Mapping[str, Change] = {
         metadata | {"token_endpoint_auth_method": "none", "application_type": "native"}
     ),
 }
-# What stands in the form in place of the secret; None leaves it out.
+# The value of client_secret in the form; None leaves it out, "client_id" stands for the client ID.
 WITHOUT: Mapping[str, str | None] = {
     "no-secret": None,
     "empty-secret": "",
@@ -57,9 +57,9 @@ WITHOUT: Mapping[str, str | None] = {
 
 @check("REG-15", cases=METHODS)
 def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, case: Change) -> None:
-    """Whatever method an agent registers, its code gives no tokens without a secret in the body.
+    """Whatever method an agent registers, an exchange without its secret in the body gives no tokens.
 
-    A refused registration is as good. An agent that is registered as usual gets its tokens before.
+    The gateway may refuse the registration. The positive twin is an agent with the usual metadata.
     """
     world.grant()
     world = world.in_one_browser()
@@ -72,7 +72,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
         attempt = world.attempt(agent)
         code = world.gateway.visit(attempt, wherever=True).parameter("code")
         if not code:
-            raise LeftOut("an agent that is registered so gets no code")
+            raise LeftOut("an agent with this registration gets no code")
         secret = agent.client_id if instead == "client_id" else instead
         answer = gateway.exchange(world.authorization_of(attempt, code), client_secret=secret)
 
@@ -80,7 +80,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
 
 
 def _agent(world: World, registered: Any) -> Agent:
-    """The agent, be it with a secret or without one."""
+    """The registered agent, with a placeholder secret if it got none."""
     with values_of_choice():
         record = require(require(registered).status(200, 201)).json_object()
     if not isinstance(record.get("client_secret"), str):

@@ -12,7 +12,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.wire.agent import registration, registration_endpoint
 
-# Small enough that head and body arrive in many pieces, and no TLS record in one.
+# Small enough that head and body arrive in many pieces, and no TLS record arrives in one piece.
 PIECE, PAUSE_S = 48, 0.002
 
 

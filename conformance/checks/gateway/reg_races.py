@@ -16,7 +16,7 @@ from gateproof.conformance.suite.races import Races, require_answers
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# If only a whole authorization can tell agents apart, this many make one in each round.
+# If only a complete authorization shows that a secret works, this many agents make one in each round.
 SAMPLE = 3
 
 
@@ -56,12 +56,12 @@ def _are_clients(world: World, twin: Authorization, agents: Sequence[Agent], cho
     with a wrong secret. Otherwise a whole authorization shows it.
     """
     wrong = replace(twin.agent, client_secret=Secret("client_secret", "gateproof-wrong"))
-    known, unknown, *told = _answers_to_invented_codes(world, twin, [twin.agent, wrong, *agents])
+    known, unknown, *results = _answers_to_invented_codes(world, twin, [twin.agent, wrong, *agents])
     if known == unknown:
-        doubtful = choice.sample(agents, min(SAMPLE, len(agents)))
+        unclear = choice.sample(agents, min(SAMPLE, len(agents)))
     else:
-        doubtful = [agent for agent, said in zip(agents, told, strict=True) if said != known]
-    for agent in doubtful:
+        unclear = [agent for agent, said in zip(agents, results, strict=True) if said != known]
+    for agent in unclear:
         attempt = world.attempt(agent)
         visit = world.gateway.visit(attempt)
         what = f"authorization of one of {len(agents)} agents that registered at the same moment"

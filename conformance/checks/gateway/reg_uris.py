@@ -63,7 +63,7 @@ def redirect_uri_must_be_https(gateway: Gateway, world: World, case: str) -> Non
 
 @check("REG-06")
 def bad_redirect_uri_at_the_end_of_many_is_seen(gateway: Gateway, world: World) -> None:
-    """A bad redirect URI is refused also at the end of a list of twelve."""
+    """A bad redirect URI is refused also as the last one of twelve."""
     if gateway.register(world.agents.metadata(redirect_uris=MANY)).status not in {200, 201}:
         raise LeftOut("the gateway registers no agent with a dozen redirect URIs")
 

@@ -1,4 +1,4 @@
-"""Odd input at every endpoint gets an answer that is no server error."""
+"""Odd input causes no server error at any endpoint."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
 
 @check("ROBUST-01", cases=NAMES)
 def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
-    """An agent with an odd name, if the gateway registers it, gets tokens or a refusal."""
+    """An odd client_name causes no server error at registration, authorization or exchange."""
     require(gateway.exchange(world.new_code())).status(200)
     registered = gateway.register(world.agents.metadata() | {"client_name": odd.TEXTS[case]})
     if registered.status in {200, 201}:
@@ -93,7 +93,7 @@ def registered_name_breaks_no_later_step(gateway: Gateway, world: World, case: s
 
 @check("ROBUST-01", cases=("reserved", "lone surrogate", "NUL", "beyond the first plane", "markup"))
 def state_breaks_no_later_step(gateway: Gateway, world: World, case: str) -> None:
-    """An odd state is returned or refused, without a server error."""
+    """An odd state in an authorization request causes no server error."""
     state = odd.TEXTS.get(case, "'\"<>%00&=#;\\")
     world, attempt = good_request(world)
     gateway = world.gateway
@@ -219,7 +219,7 @@ def authorization_takes_any_query(gateway: Gateway, world: World) -> None:
 
 @check("ROBUST-01", cases=("discovery", "key set of the Resource", "authorization"))
 def resource_id_in_the_path_can_be_anything(gateway: Gateway, world: World, case: str) -> None:
-    """No odd path segment in place of the Resource's ID causes a server error."""
+    """No odd path segment in place of the Resource's ID, and no odd query, causes a server error."""
     resource = world.projects.home().resource
     if case == "authorization":
         good_request(world)
@@ -258,7 +258,7 @@ def documents_take_any_request(gateway: Gateway, world: World, case: str) -> Non
 
 
 def _documents(world: World) -> None:
-    """Discovery and both key sets answer an ordinary request."""
+    """Requires that the discovery document and both key sets can be fetched."""
     resource = world.projects.home().resource
     world.keys.core(resource)
     world.keys.at(resource.jwks_uri, "key set of the Resource")
@@ -323,7 +323,7 @@ def _form(fields: Mapping[str, str]) -> bytes:
 
 
 def _all_robust(gateway: Gateway, world: World, what: str) -> None:
-    """No answer of the target in this check was a server error, and no request had no answer."""
+    """Expects that every request of this check to the target got an answer, and no server error."""
     own = {origin(gateway.base_url), origin(gateway.core_url)}
     asked = [exchange for exchange in world.seen() if origin(exchange.request.url) in own]
     bad = [exchange for exchange in asked if not is_robust(exchange)]
@@ -337,7 +337,7 @@ def _all_robust(gateway: Gateway, world: World, what: str) -> None:
 
 
 def _with_odd_kids(token: str) -> Iterator[tuple[str, str]]:
-    """The token with a `kid` that nobody has, if it is a JWT; the rest of its header is right."""
+    """The token with various unknown `kid` values, if it is a JWT; the rest of its header is unchanged."""
     parsed = read(token)
     if parsed is None:
         return

@@ -1,4 +1,4 @@
-"""Sixteen valid requests at once are answered as each of them would be alone."""
+"""Sixteen concurrent valid requests all succeed, as each of them does alone."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
 
 AT_ONCE = 16
-# How long a target that is busy is asked again, in all.
+# The statuses of a busy target, the total time of all retries, and the pause between them.
 BUSY, BUSY_S, PAUSE_S = (429, 503), 30.0, 0.5
 
 
 @check("ROBUST-05", alone=True)
 def registrations_at_once(gateway: Gateway, world: World) -> None:
-    """Sixteen agents that register at once are all registered."""
+    """Sixteen concurrent registrations are all accepted."""
     alone = gateway.register(world.agents.metadata())
     world.agents.of(alone)
-    waiting = _Waiting(gateway)
+    waiting = _BusyRetries(gateway)
 
     for answer in concurrent.registrations(gateway, [world.agents.metadata()] * AT_ONCE):
         waiting.expect_served(answer, "client_id", alone.status or 201)
@@ -35,10 +35,10 @@ def registrations_at_once(gateway: Gateway, world: World) -> None:
 
 @check("ROBUST-05", alone=True)
 def proxy_token_requests_at_once(gateway: Gateway, world: World) -> None:
-    """Sixteen Proxy token requests at once all get a token."""
+    """Sixteen concurrent Proxy token requests all get a token."""
     client = world.projects.home().proxy_client
     world.backend.proxy_token()
-    waiting = _Waiting(gateway)
+    waiting = _BusyRetries(gateway)
 
     for answer in concurrent.mixed(gateway, [concurrent.proxy_token_request(gateway, client)] * AT_ONCE):
         waiting.expect_served(answer, "access_token")
@@ -46,10 +46,10 @@ def proxy_token_requests_at_once(gateway: Gateway, world: World) -> None:
 
 @check("ROBUST-05", alone=True)
 def users_at_once(gateway: Gateway, world: World) -> None:
-    """Sixteen users who sign in at once get their codes, tokens at once for these, and merchant tokens.
+    """Sixteen users sign in, exchange their codes and redeem, each step concurrently, and all succeed.
 
-    Each has an agent of their own. Without a browser of the harness the users sign in one after the other;
-    without its merchant there are as many at once as the target file names.
+    Each user has their own agent. Without the harness's browser, the users sign in one after the other;
+    without its merchant, only as many sign in concurrently as the target file names.
     """
     twin, proxy_token = world.grant(), world.backend.proxy_token()
     world.backend.require_redeemed(twin, proxy_token)
@@ -57,18 +57,18 @@ def users_at_once(gateway: Gateway, world: World) -> None:
 
     codes = _signed_in(gateway, world, attempts)
     grants = _exchanged(gateway, world, attempts, codes)
-    waiting = _Waiting(gateway)
+    waiting = _BusyRetries(gateway)
     answers = concurrent.redemptions(gateway, [(grant, proxy_token) for grant in grants])
     for grant, answer in zip(grants, answers, strict=True):
         # Provisioning may go on in the background.
         late = answer.status == 404
-        told = world.backend.redeem_once_provisioned(grant, proxy_token) if late else answer
-        waiting.expect_served(told, "access_token")
+        last = world.backend.redeem_once_provisioned(grant, proxy_token) if late else answer
+        waiting.expect_served(last, "access_token")
 
 
 @check("ROBUST-05", alone=True)
 def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
-    """Registrations, exchanges, Proxy token requests and redemptions at once are all answered."""
+    """Concurrent registrations, exchanges, Proxy token requests and redemptions all succeed."""
     world = world.in_one_browser()
     client, proxy_token = world.projects.home().proxy_client, world.backend.proxy_token()
     grants = [world.grant() for _ in range(AT_ONCE // 4)]
@@ -85,9 +85,9 @@ def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
         [concurrent.proxy_token_request(gateway, client) for _ in grants],
         [concurrent.redemption_request(gateway, grant, proxy_token) for grant in grants],
     ]
-    waiting = _Waiting(gateway)
+    waiting = _BusyRetries(gateway)
 
-    # They are sent in turns, so that no kind comes first.
+    # The kinds are interleaved, so that none comes first.
     turns = [request for turn in zip(*kinds, strict=True) for request in turn]
     answers = concurrent.mixed(gateway, turns)
     for number, answer in enumerate(answers):
@@ -100,30 +100,30 @@ def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
             waiting.expect_served(answer, "access_token")
 
 
-class _Waiting:
-    """Asks again while the target is busy, for half a minute in all."""
+class _BusyRetries:
+    """Retries while the target is busy, for half a minute in total."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self._until = time.monotonic() + BUSY_S
 
     def expect_served(self, answer: Exchange, member: str, *statuses: int) -> None:
-        """Expects what was asked for, of the same request once the target is not busy any more."""
-        told = self._expect(
+        """Expects a success with this member; repeats the request while the target is busy."""
+        last = self._expect(
             answer, statuses or (200,), lambda: self._gateway.wire.send(answer.step, answer.request)
         )
-        value = told.member(member)
+        value = last.member(member)
         if isinstance(value, str) and member == "access_token":
             self._gateway.keyring.secret("access_token", value)
-        expect.text(value, f"{member} of the {told.step}")
+        expect.text(value, f"{member} of the {last.step}")
 
     def expect_again(self, again: Callable[[], Exchange], answer: Exchange) -> Exchange:
-        """The same for a request that cannot be repeated: another one takes its place."""
+        """Expects a 200; while the target is busy, calls `again`, as the request cannot be repeated."""
         return self._expect(answer, (200,), again)
 
     def expect_code(self, visit: Visit, again: Callable[[], Visit], what: str) -> str:
-        """Expects a code, of another visit once the target is not busy any more."""
-        while visit.status in BUSY and not visit.codes() and self._goes_on():
+        """Expects a code; visits again while the target is busy."""
+        while visit.status in BUSY and not visit.codes() and self._has_time_left():
             visit = again()
         if visit.status == BUSY[0]:
             raise LeftOut("the target answers 429 for longer than the harness waits")
@@ -131,30 +131,30 @@ class _Waiting:
         return visit.codes()[0]
 
     def _expect(self, answer: Exchange, statuses: Sequence[int], again: Callable[[], Exchange]) -> Exchange:
-        while answer.status in BUSY and self._goes_on():
+        while answer.status in BUSY and self._has_time_left():
             answer = again()
         if answer.status == BUSY[0]:
             raise LeftOut("the target answers 429 for longer than the harness waits")
         return expect(answer).status(*statuses)
 
-    def _goes_on(self) -> bool:
+    def _has_time_left(self) -> bool:
         time.sleep(PAUSE_S)
         return time.monotonic() < self._until
 
 
 def _users(world: World) -> list[User]:
-    """Sixteen users; where nobody can be added to the merchant, those of the target file, some repeatedly."""
+    """Sixteen users; if the merchant takes no new ones, those of the target file, some repeatedly."""
     if world.merchant is not None:
         return [new_user(world, world.merchant) for _ in range(AT_ONCE)]
     return [world.users[number % len(world.users)] for number in range(AT_ONCE)]
 
 
 def _signed_in(gateway: Gateway, world: World, attempts: Sequence[Attempt]) -> list[Authorization]:
-    """The codes of users who sign in at once, each in a new browser; nobody is there twice at a time."""
+    """The codes of users who sign in concurrently, each in a new browser; no user twice at the same time."""
     found: list[Authorization] = []
     size = len({attempt.user.login for attempt in attempts}) if gateway.new_browser is not None else 1
     for first in range(0, len(attempts), size):
-        batch, waiting = attempts[first : first + size], _Waiting(gateway)
+        batch, waiting = attempts[first : first + size], _BusyRetries(gateway)
         visits = together([partial(gateway.visit, attempt) for attempt in batch])
         for attempt, visit in zip(batch, visits, strict=True):
             what = f"sign-in of one of {len(batch)} users at once"
@@ -166,20 +166,20 @@ def _signed_in(gateway: Gateway, world: World, attempts: Sequence[Attempt]) -> l
 def _exchanged(
     gateway: Gateway, world: World, attempts: Sequence[Attempt], codes: Sequence[Authorization]
 ) -> list[Grant]:
-    """The tokens of codes that are exchanged at once."""
-    waiting, grants = _Waiting(gateway), list[Grant]()
+    """The tokens of codes that are exchanged concurrently."""
+    waiting, grants = _BusyRetries(gateway), list[Grant]()
     for attempt, answer in zip(attempts, concurrent.exchanges(gateway, codes), strict=True):
-        told = waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
+        last = waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
         tokens = {
-            name: gateway.keyring.secret(name, expect.text(told.member(name), f"{name} of the code exchange"))
+            name: gateway.keyring.secret(name, expect.text(last.member(name), f"{name} of the code exchange"))
             for name in ("access_token", "id_token", "refresh_token")
         }
         grants.append(
-            Grant(agent=attempt.agent, resource=attempt.resource, user=attempt.user, answer=told, **tokens)
+            Grant(agent=attempt.agent, resource=attempt.resource, user=attempt.user, answer=last, **tokens)
         )
     return grants
 
 
 def _exchanged_anew(world: World, attempt: Attempt) -> Exchange:
-    """An exchange of a new code: one that came with a busy answer may be used up."""
+    """Exchanges a new code: the busy answer may have used up the old one."""
     return world.gateway.exchange(world.code_for(attempt))

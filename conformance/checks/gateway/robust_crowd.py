@@ -15,7 +15,7 @@ from gateproof.conformance.wire.client import RateLimited
 
 # How many agents register, and how many of them at one moment.
 OTHERS, AT_ONCE = 300, 6
-# A gateway that takes longer for them is not waited for.
+# After this time, no more agents are registered.
 LONGEST_S = 60.0
 
 
@@ -23,8 +23,8 @@ LONGEST_S = 60.0
 def first_agent_works_after_three_hundred_others(gateway: Gateway, world: World) -> None:
     """After 300 others have registered, the first agent still gets a code, tokens and a redemption.
 
-    The positive twins are the same agent before, and a new agent after. How many agents may register is the
-    gateway's choice: if it stops earlier, the first one has to work all the same.
+    The positive twins are the same agent before, and a new agent after. A gateway may limit the number of
+    agents; the first one must still work.
     """
     first, proxy_token = world.agents.new(), world.backend.proxy_token()
     world.backend.require_redeemed(world.grant(agent=first), proxy_token)
@@ -43,7 +43,7 @@ def first_agent_works_after_three_hundred_others(gateway: Gateway, world: World)
 
 
 def _registered(gateway: Gateway, world: World, number: int, is_over: Callable[[], bool]) -> int:
-    """Registers agents one after the other, until one is refused or it takes too long; says how many."""
+    """Registers agents one after the other until one is refused or the time is over; returns their number."""
     for done in range(number):
         try:
             answer = gateway.register(world.agents.metadata())

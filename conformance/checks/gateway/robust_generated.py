@@ -31,39 +31,39 @@ LETTERS = (
 )
 # Those of them that are allowed in a header.
 IN_HEADERS = "".join(letter for letter in LETTERS if letter.isprintable() and letter < "\u0100") + "\x85\xa0"
-# How much of a value is kept, and what is put before and after it; the edit does not show the value.
+# How many characters of a value are kept, and the text put before and after; it does not show the value.
 Edit: TypeAlias = tuple[int, str, str]
 
 
 @check("ROBUST-01", needs=["examples"])
 def generated_registrations_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A registration with generated members gives a client or a refusal, not a server error."""
+    """A registration with generated members causes no server error."""
     endpoint = agent_wire.registration_endpoint(gateway.base_url)
     good = world.agents.metadata()
     world.agents.new()
 
     def holds(members: Mapping[str, Any]) -> None:
         request = agent_wire.registration(endpoint, {**good, **members})
-        _sound(gateway, request, "registration", members)
+        _expect_robust(gateway, request, "registration", members)
 
     draw.each(_some_of(good), holds)
 
 
 @check("ROBUST-01", needs=["examples"])
 def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A redemption of a generated resource is refused without a server error."""
-    lasting = RefreshingTokens(world=world)
-    lasting.now()
+    """A redemption with a generated resource causes no server error."""
+    tokens = RefreshingTokens(world=world)
+    tokens.now()
 
     def holds(resource: Any) -> None:
-        good = lasting.now()
+        good = tokens.now()
         request = backend_wire.redemption(
             gateway.base_url,
             bearer=good.grant.access_token,
             proxy_token=good.proxy_token,
             resource=resource,
         )
-        _sound(gateway, request, "redemption", resource)
+        _expect_robust(gateway, request, "redemption", resource)
 
     draw.each(_json(), holds)
 
@@ -71,11 +71,11 @@ def generated_resources_get_an_answer(gateway: Gateway, world: World, draw: Draw
 @check("ROBUST-01", needs=["examples"])
 def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A redemption with shortened, extended or replaced credentials causes no server error."""
-    lasting = RefreshingTokens(world=world)
-    lasting.now()
+    tokens = RefreshingTokens(world=world)
+    tokens.now()
 
     def holds(edits: Mapping[str, Edit]) -> None:
-        good = lasting.now()
+        good = tokens.now()
         request = backend_wire.redemption(
             gateway.base_url,
             bearer=good.grant.access_token,
@@ -83,14 +83,14 @@ def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Dr
             resource=good.grant.resource.indicator,
         )
         headers = tuple((name, _edited(value, edits.get(name))) for name, value in request.headers)
-        _sound(gateway, replace(request, headers=headers), "redemption", edits)
+        _expect_robust(gateway, replace(request, headers=headers), "redemption", edits)
 
     draw.each(_edits_of("Authorization", "X-Proxy-Token"), holds)
 
 
 @check("ROBUST-01", needs=["examples"])
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
-    """A known agent's exchange with generated fields is refused without a server error."""
+    """A known agent's exchange with generated fields causes no server error."""
     agent = world.agents.new()
     works(world, agent)
     good = {
@@ -109,7 +109,7 @@ def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw
             headers=(agent_wire.FORM_BODY,),
             body=_encoded({**good, **fields}),
         )
-        _sound(gateway, request, "exchange", fields)
+        _expect_robust(gateway, request, "exchange", fields)
 
     draw.each(_texts_for(good), holds)
 
@@ -122,12 +122,12 @@ def generated_authorizations_get_an_answer(gateway: Gateway, world: World, draw:
 
     def holds(parameters: Mapping[str, str]) -> None:
         query = _encoded({**attempt.parameters, **parameters}).decode("ascii")
-        _sound(gateway, Request(method="GET", url=f"{endpoint}?{query}"), "authorization", parameters)
+        _expect_robust(gateway, Request(method="GET", url=f"{endpoint}?{query}"), "authorization", parameters)
 
     draw.each(_texts_for(attempt.parameters), holds)
 
 
-def _sound(gateway: Gateway, request: Request, what: str, drawn: object) -> None:
+def _expect_robust(gateway: Gateway, request: Request, what: str, drawn: object) -> None:
     answer = ask(gateway, request, what)
     expect.that(
         is_robust(answer),

@@ -14,13 +14,13 @@ from gateproof.conformance.suite.generated_input import Draw
 def states_hold_over_generated_histories(anew: Callable[[], World], draw: Draw) -> None:
     """In generated sequences of operations, every answer matches the model of the state table.
 
-    The operations are those of users, agents, operators, backends and the merchant; those that the target
-    cannot do by program are left out.
+    The operations are those of users, agents, operators, backends and the merchant; those for which the
+    target has no control are left out.
     """
     explore(anew, draw, timed=False)
 
 
 @check("ROBUST-04", needs=["examples", "merchant", "control:advance_clock"])
 def states_hold_while_tokens_expire(anew: Callable[[], World], draw: Draw) -> None:
-    """Answers match the model also when the clock moves and tokens expire, refresh and are lost."""
+    """Answers match the model also when the clock moves and tokens expire, are refreshed and are lost."""
     explore(anew, draw, timed=True)

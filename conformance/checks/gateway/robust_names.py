@@ -1,4 +1,4 @@
-"""A Resource whose indicator is a name that means something to a language or a database."""
+"""Resources whose indicator is a special name in a programming language or database."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INDICATORS = {
 
 @check("ROBUST-01", needs=["merchant", "control:create_resource", "control:create_project"], cases=INDICATORS)
 def indicator_with_a_special_name_breaks_no_step(world: World, case: str) -> None:
-    """A Resource with a special name as its indicator, if it can be made, causes no server error.
+    """A Resource with a special name as its indicator, if it can be created, causes no server error.
 
     Authorization, exchange and redemption are tried; what they answer is the gateway's choice.
     """
@@ -33,7 +33,7 @@ def indicator_with_a_special_name_breaks_no_step(world: World, case: str) -> Non
     project = world.projects.new()
     resource = console.resource_in(world, project, case)
     before = len(world.seen())
-    # A step may be refused: what is judged is how.
+    # A step may be refused, but not with a server error.
     with suppress(Unmet, SignInFailed):
         grant = world.grant(resource=resource)
         world.backend.redeem_once_provisioned(grant, world.backend.proxy_token(project))

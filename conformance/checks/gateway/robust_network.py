@@ -34,9 +34,9 @@ from gateproof.conformance.wire.stopwatch import Stopwatch
 AT_ONCE = 4
 # Large enough for a whole head and the beginning of a body.
 PIECE = 64 * 1024
-# If a flow is this much slower than usual this often, and never as fast as usual, it waited for something.
+# A flow that is this much slower than usual so many times in a row waited for the merchant.
 LATER_S, TIMES_LATER, TIMES_HELD_UP = 1.0, 1.25, 3
-# A flow that takes this long by itself cannot show that it waited for a merchant.
+# If the flow takes SLOW_S alone, or A_LITTLE_S more than alone, a try that is not late decides nothing.
 SLOW_S, A_LITTLE_S, MOST_TRIES = 1.5, 0.5, 6
 # How long a gateway has to notice that its client has disconnected.
 NOTICED_S = 0.5
@@ -46,7 +46,7 @@ REACHED_S = 5.0
 ROUNDS = {"abandoned-in-the-body": 3}
 
 
-# These run first: the damage by a broken client would keep the other checks from starting.
+# These checks come first: after damage by a broken client, the preconditions of the others would fail.
 @check("ROBUST-02", needs=["faults"], alone=True, cases={**BROKEN, **SLOW})
 def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, case: Client) -> None:
     """The normal flow works after clients that disconnected early or violated HTTP."""
@@ -64,8 +64,8 @@ def normal_flow_works_after_misbehaving_clients(gateway: Gateway, world: World, 
 def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> None:
     """After a backend disconnects during a refresh, redemption works, at the latest after a sign-in.
 
-    The merchant rotates refresh tokens. A gateway that drops its own request as well loses the new token: it
-    answers 410 once the merchant has refused the old one, and the user's next authorization repairs that.
+    The merchant rotates refresh tokens. A gateway that then cancels its own request loses the new token. It
+    may answer 410 once the merchant has rejected the old one; the user's next authorization must repair that.
     """
     works_before(world)
     alone, gate = isolated_user(world), world.unique()
@@ -87,7 +87,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
 
 @check("ROBUST-02", needs=["faults"], alone=True)
 def large_body_is_never_taken_for_requests(gateway: Gateway, world: World) -> None:
-    """After a large body, the connection answers the next request or closes; the body is no request."""
+    """After a large body, the gateway answers the next request or closes; it reads no request in the body."""
     works_before(world)
     resource = world.projects.home().resource
     question = agent_wire.get(agent_wire.discovery_url(gateway.base_url, resource.id))
@@ -130,8 +130,8 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
 def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
     """A merchant that is silent for one user's redemption does not delay another user's flow.
 
-    Only one caller waits: a gateway may have few workers, or few connections to its merchants. A busy machine
-    may also delay the other user, but not each time until the gateway has given up.
+    Only one caller waits, because a gateway may have few workers or merchant connections. A busy machine may
+    also delay the other user, but not each time until the gateway has given up its call.
     """
     late_s = list[float]()
     for _ in range(MOST_TRIES):
@@ -157,7 +157,7 @@ def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: Worl
 
 @dataclass(frozen=True, kw_only=True)
 class _Timing:
-    """The duration of a user's flow alone and during another user's call, and if that call was given up."""
+    """The duration of a flow alone and during another user's call, and whether that call was given up."""
 
     usual_s: float
     took_s: float
@@ -167,7 +167,7 @@ class _Timing:
         return self.given_up and self.took_s > TIMES_LATER * self.usual_s + LATER_S
 
     def is_unclear(self) -> bool:
-        """A flow that is slow by itself, or only a little later, may have waited for the merchant or not."""
+        """True if the flow is slow by itself or only a little late: it may have waited or not."""
         slow = self.usual_s > SLOW_S or self.took_s > self.usual_s + A_LITTLE_S
         return self.given_up and not self.is_late() and slow
 
@@ -200,7 +200,7 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
 
 
 def _is_given_up(due: Due) -> bool:
-    """The merchant has noticed that the gateway closed its request."""
+    """True if the merchant has noticed that the gateway closed its request."""
     return any(call.status is not None for call in due.refreshes())
 
 
@@ -228,7 +228,7 @@ def _place(gateway: Gateway, url: str) -> Place:
 
 
 def _wait_until_noticed(alone: IsolatedUser) -> None:
-    """Gives the gateway time to notice that its caller has gone, and perhaps to drop its own request."""
+    """Gives the gateway time to notice the disconnected caller, and perhaps to cancel its own request."""
     deadline = time.monotonic() + NOTICED_S
     while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
         time.sleep(0.05)

@@ -18,7 +18,7 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 
 FLOOD = 240
-# The requests of other checks may also be a flood for a gateway that does not recover from one.
+# Earlier checks may also have overloaded a gateway; it has this long to recover before the flood.
 CALM_S = 40.0
 
 
@@ -46,7 +46,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     # A user without a token at the gateway: an existing token would hide that nothing works.
     alone = isolated_user(world)
     alone.script(provisioning=case.scripted())
-    # Best effort: other checks judge this sign-in.
+    # Other checks test whether this sign-in succeeds.
     gateway = world.gateway
     gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
@@ -63,7 +63,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
 
 
 def _flood(gateway: Gateway, world: World) -> list[Request]:
-    """Odd requests to every endpoint, in turns."""
+    """Odd requests to every endpoint, interleaved."""
     register = agent_wire.registration(agent_wire.registration_endpoint(gateway.base_url), {})
     tokens = agent_wire.form_post(agent_wire.token_endpoint(gateway.core_url), [])
     nobody = Secret("nobody", "nobody")

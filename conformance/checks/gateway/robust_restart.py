@@ -12,7 +12,7 @@ from gateproof.conformance.suite.claims import expect
 
 @check("ROBUST-02", needs=["restart"])
 def normal_flow_works_after_the_target_was_killed(world: World) -> None:
-    """The normal flow works at the Resource of before after the target was killed and started again."""
+    """After the target was killed and started again, the normal flow works at the same Resource."""
     there = world.instance().world()
     works_before(there)
     why = world.instance().kill_and_start()

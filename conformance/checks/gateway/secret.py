@@ -47,7 +47,7 @@ def refresh_token_is_not_in_what_a_sign_in_brings(world: World, received: Receiv
 def refresh_token_is_not_in_what_its_use_brings(
     world: World, received: Received, case: dict[str, Any]
 ) -> None:
-    """A redemption that causes a refresh does not contain the refresh token.
+    """The answer to a redemption that causes a refresh does not contain the refresh token.
 
     The merchant answers the refresh in several ways.
     """
@@ -55,7 +55,7 @@ def refresh_token_is_not_in_what_its_use_brings(
     due = failure_oracle.soon_due(alone)
     alone.short_lived(**case)
     let_expire(world)
-    # If the gateway asks to wait while its merchant fails, that answer is searched as it is.
+    # If the gateway answers with Retry-After while its merchant fails, that answer is searched as it is.
     due.redeem_once()
     if not due.refreshes():
         raise LeftOut("the gateway has not used the refresh token")
@@ -66,7 +66,7 @@ def refresh_token_is_not_in_what_its_use_brings(
 
 @check("SECRET-01")
 def refresh_token_is_in_no_refusal(gateway: Gateway, world: World, received: Received) -> None:
-    """Refused redemptions and requests with debugging options do not contain the refresh token."""
+    """Answers to refused redemptions and to requests with debug options do not contain the refresh token."""
     good = valid_tokens(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good))
     probes.send(gateway, probes.agents_side(gateway, world, good))
@@ -98,7 +98,7 @@ def access_token_is_not_in_a_second_sign_in(world: World, received: Received) ->
 
 @check("SECRET-02")
 def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, received: Received) -> None:
-    """A refused redemption contains the merchant token in no header and no encoding."""
+    """The answer to a refused redemption does not contain the merchant token, in any header or encoding."""
     good = valid_tokens(world)
     foreign = _foreign(world)
     probes.send(gateway, probes.refused_redemptions(gateway, good, foreign))
@@ -108,7 +108,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
 
 @check("SECRET-02", alone=True, cases=LOST)
 def expired_access_token_is_in_no_410(world: World, received: Received, case: dict[str, Any]) -> None:
-    """The answers for a merchant token that cannot be refreshed do not contain it: two 410 and a 404."""
+    """The two 410 and the 404 for a merchant token that cannot be refreshed do not contain it."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), **case)
     for resource in (grant.resource.indicator, f"{grant.resource.indicator}x"):
@@ -196,7 +196,7 @@ def proxy_client_stayed_in_the_backend(survey: Survey) -> None:
 def _clean(survey: Survey, *kinds: str) -> None:
     known = survey.known.get(kinds[0], 0)
     what = kinds[0].replace("_", " ")
-    require.that(known > 0, "the run", expected=f"a {what} that is no word, to look for", got="none")
+    require.that(known > 0, "the run", expected=f"a distinctive {what} to search for", got="none")
     found = [leak for leak in survey.leaks if leak.kind in kinds]
     brought_up(found)
     places = "; ".join(dict.fromkeys(f"{leak.check}: {leak.said()}" for leak in found[:4]))

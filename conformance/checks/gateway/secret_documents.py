@@ -1,4 +1,4 @@
-"""The Proxy client in documents that anybody can read, and in errors for bodies that nobody can."""
+"""The Proxy client in public metadata documents, and in errors for malformed bodies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Request
 
 PROXY_CLIENT = ("proxy_client_secret", "proxy_client_id")
-# Where gateways and libraries publish what they know of themselves.
+# Well-known names under which gateways and libraries publish metadata.
 WELL_KNOWN = (
     "oauth-protected-resource",
     "oauth-authorization-server",
@@ -33,7 +33,7 @@ BODIES = (
 
 @check("SECRET-04")
 def proxy_client_is_in_no_metadata_document(gateway: Gateway, world: World, received: Received) -> None:
-    """No metadata document contains the Proxy client's ID or secret, just after it was used."""
+    """No metadata document contains the Proxy client's ID or secret, even right after its use."""
     _used(world)
     resource = world.projects.home().resource
     world.discovery(resource)
@@ -45,9 +45,9 @@ def proxy_client_is_in_no_metadata_document(gateway: Gateway, world: World, rece
 
 @check("SECRET-04")
 def proxy_client_is_in_no_error_for_a_bad_body(gateway: Gateway, world: World, received: Received) -> None:
-    """No error for a body that cannot be read contains the Proxy client's secret, or its ID for an agent.
+    """No error for a malformed body contains the Proxy client's secret, or its ID for an agent.
 
-    The bodies are sent without credentials, and to the token endpoint with the Proxy client's as well.
+    The bodies are sent without credentials; to the token endpoint also with the Proxy client's credentials.
     """
     client = _used(world)
     for step, request in _bad_bodies(gateway, client):
@@ -57,7 +57,7 @@ def proxy_client_is_in_no_error_for_a_bad_body(gateway: Gateway, world: World, r
 
 
 def _used(world: World) -> ProxyClient:
-    """The home Project's Proxy client, which has just got a token; another one of its tokens redeems."""
+    """The home Project's Proxy client, which has just got a token; another of its tokens has redeemed."""
     valid_tokens(world)
     world.backend.proxy_token()
     return world.projects.home().proxy_client

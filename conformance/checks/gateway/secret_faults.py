@@ -37,7 +37,7 @@ GROUPS: Mapping[str, Faults] = {"trouble": {**TROUBLE, **ROTATED}, "nonsense": N
 def redemption_under_a_fault_shows_no_secret(world: World, received: Received, case: Faults) -> None:
     """An error to the backend contains no secret, whatever the merchant answers to the refresh.
 
-    If the gateway stops working after one of the faults, the answers so far are judged.
+    If the gateway makes no refresh under one of the faults, only the answers so far are searched.
     """
     due, answer = failure_oracle.soon_due(isolated_user(world)), None
     refused: list[Exchange] = []
@@ -71,7 +71,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
         try:
             failure_oracle.provisioning_met(alone, what, after)
         except (LeftOut, Unmet):
-            # What was received so far is searched all the same.
+            # What was received so far is still searched.
             if number == 0:
                 raise
             break
@@ -82,7 +82,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 @check("SECRET-07", needs=NEEDS, alone=True)
 def refresh_token_follows_no_redirect(world: World) -> None:
     """If the merchant redirects a refresh to another server, the refresh token is not sent there."""
-    with _other_server(world) as (thief, what):
+    with _other_server(world) as (attacker, what):
         alone = isolated_user(world)
         before = alone.merchant.last_minted()
         due = failure_oracle.soon_due(alone)
@@ -90,27 +90,27 @@ def refresh_token_follows_no_redirect(world: World) -> None:
         due.redeem_once()
         failure_oracle.struck(due, what)
 
-        _got_nothing(thief, alone, before)
+        _got_nothing(attacker, alone, before)
 
 
 @check("SECRET-07", needs=NEEDS)
 def assertions_follow_no_redirect(world: World) -> None:
     """If the merchant redirects a provisioning request, no assertion is sent to the other server."""
-    with _other_server(world) as (thief, what):
+    with _other_server(world) as (attacker, what):
         alone = isolated_user(world)
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
         failure_oracle.provisioning_met(alone, what)
         deadline = time.monotonic() + MOMENT_S
-        while len(thief.received) < 2 and time.monotonic() < deadline:
+        while len(attacker.received) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
 
-        _got_nothing(thief, alone, before)
+        _got_nothing(attacker, alone, before)
 
 
 def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
-    """A redemption during the fault; how it is made depends on the one before."""
+    """Redeems during the fault; after a 200 or 410, the user first gets a new token that then expires."""
     done = last is not None and last.status in {200, 410}
     if done:
         # A token from an odd answer may have been accepted as a good one.
@@ -131,15 +131,15 @@ def _other_server(world: World) -> Iterator[tuple[AttackerHost, MerchantFault]]:
         raise LeftOut("a gateway on another machine cannot reach the server to which it is redirected")
     certificate = world.service_certificate if at.scheme == "https" else None
     wire = world.gateway.wire
-    with AttackerHost(certificate) as thief:
-        url = by_name(world, thief.url, THIEF["gateway"])
+    with AttackerHost(certificate) as attacker:
+        url = by_name(world, attacker.url, THIEF["gateway"])
         with wire.also(url, ca_file=world.ca_file):
             require(wire.send("the other server", get(url))).status(200)
-            yield thief, replace(REDIRECT, parameters={"location": url})
+            yield attacker, replace(REDIRECT, parameters={"location": url})
 
 
-def _got_nothing(thief: AttackerHost, alone: IsolatedUser, before: int) -> None:
-    """The other server received nothing that the gateway sent to the merchant, or got from it."""
+def _got_nothing(attacker: AttackerHost, alone: IsolatedUser, before: int) -> None:
+    """The other server received no credential that the gateway sent to the merchant or got from it."""
     sent = [
         each
         for entry in alone.received()
@@ -149,10 +149,10 @@ def _got_nothing(thief: AttackerHost, alone: IsolatedUser, before: int) -> None:
         token.value for token in alone.merchant.tokens(after=before) if token.client_id == alone.client_id
     ]
     secrets = leaks.CanarySet(leaks.canary("credential", each) for each in sent if each)
-    stolen = [loot for loot in thief.received[1:] if secrets.search(loot.text())]
+    leaking = [hit for hit in attacker.received[1:] if secrets.search(hit.text())]
     expect.that(
-        not stolen,
+        not leaking,
         "what another server received, to which the merchant had redirected",
         expected="no credential",
-        got=", ".join(sorted({f"a {loot.method} with one" for loot in stolen})),
+        got=", ".join(sorted({f"a {hit.method} with one" for hit in leaking})),
     )

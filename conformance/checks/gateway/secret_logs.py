@@ -1,4 +1,4 @@
-"""Credentials in the gateway's logs, over all steps of a grant and its failures."""
+"""Credentials in the gateway's logs, from all steps of a grant and from failures."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ MISPLACED = (
 
 @check("SECRET-05")
 def gateway_access_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
-    """The logs contain no access token of a complete flow, neither whole nor by its signature."""
-    log = _life(gateway, world)
+    """The logs contain no access token of a complete flow, neither the whole token nor its signature."""
+    log = _complete_flow(gateway, world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
 
@@ -47,7 +47,7 @@ def gateway_access_tokens_are_not_in_the_logs(gateway: Gateway, world: World) ->
 @check("SECRET-05")
 def id_tokens_are_not_in_the_logs(gateway: Gateway, world: World) -> None:
     """The logs contain no ID token of a complete flow, nor its encoded claims."""
-    log = _life(gateway, world)
+    log = _complete_flow(gateway, world)
 
     _not_logged(log, _tokens(gateway, "id_token"), "ID token", plain=False)
 
@@ -69,7 +69,7 @@ def token_that_may_not_redeem_is_not_in_the_logs(gateway: Gateway, world: World)
 
 @check("SECRET-05", cases=tuple(KINDS))
 def token_that_was_misplaced_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
-    """The logs contain no access token or ID token that was sent where none belongs."""
+    """The logs contain no access token or ID token that was sent in a wrong field or header."""
     _earlier_logs(world)
     grant, proxy_token = world.grant(), world.backend.proxy_token()
     sent: Secret = getattr(grant, case)
@@ -83,7 +83,7 @@ def token_that_was_misplaced_is_not_in_the_logs(gateway: Gateway, world: World, 
 
 @check("SECRET-05", needs=["merchant"])
 def tokens_are_not_in_the_logs_of_a_merchants_trouble(gateway: Gateway, world: World) -> None:
-    """The logs contain no token when the merchant rejects a refresh or fails at it."""
+    """The logs contain no access token or ID token after the merchant rejected or failed a refresh."""
     log = _failed_refreshes(world)
 
     _not_logged(log, _tokens(gateway, "access_token"), "gateway access token", plain=True)
@@ -95,22 +95,22 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
     """The logs from before this check contain no valid access token or ID token.
 
     The check does not know these tokens. It looks for JWTs that a core key verifies and that have the claims
-    of a sign-in's tokens. Those that the suite sent in an address or a cookie are left out.
+    of a sign-in's tokens. Tokens that the suite itself sent in a URL or a cookie are left out.
     """
     _earlier_logs(world)
     logged = world.worker_state.logged
     if logged.lost:
-        raise LeftOut("what was logged before is more than the control could hand over at once")
+        raise LeftOut("what was logged before is more than the control can return at once")
     if not logged.characters:
         raise LeftOut("nothing was logged before this check")
     grant = world.grant()
     world.keys.core(grant.resource)
     for what, own in (("gateway access token", grant.access_token), ("ID token", grant.id_token)):
         world.jwt(own, what)
-        alike = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
-        own_doing = world.worker_state.misplaced.holds
+        similar = [each for each in logged.jwts if _members(each) == _members(own.reveal())]
+        sent_by_us = world.worker_state.misplaced.holds
         found = [
-            each for each in alike if verifying(each, world.worker_state.core_keys) and not own_doing(each)
+            each for each in similar if verifying(each, world.worker_state.core_keys) and not sent_by_us(each)
         ]
         expect.that(
             not found,
@@ -123,7 +123,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
 @check("SECRET-08", cases=("proxy_token", "proxy_client_secret", "client_secret", "code"))
 def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
     """The logs contain no Proxy token, agent or Proxy client secret, or code, in any encoding."""
-    log = _life(gateway, world)
+    log = _complete_flow(gateway, world)
     found = [leaks.canary(case, value) for value in gateway.keyring.values(case)]
 
     _not_logged(log, found, case.replace("_", " "), plain=False)
@@ -133,7 +133,7 @@ def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: st
 def secret_of_a_new_proxy_client_is_not_in_the_logs(gateway: Gateway, world: World) -> None:
     """The logs contain no secret of a Proxy client that is created, used, revoked and used again.
 
-    If no client can be revoked here, the last two steps are left out.
+    If no client can be revoked here, it is only created and used.
     """
     _earlier_logs(world)
     client = console.new_proxy_client(world, world.projects.own_or_home())
@@ -151,9 +151,9 @@ def secret_of_a_new_proxy_client_is_not_in_the_logs(gateway: Gateway, world: Wor
 @check("SECRET-08", needs=["merchant"], cases=("merchant_access_token", "merchant_refresh_token"))
 def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received: Received, case: str) -> None:
     """The logs contain no merchant token, in any encoding."""
-    log = _life(gateway, world)
+    log = _complete_flow(gateway, world)
 
-    require.that(received.minted(case) > 0, "this life", expected="a merchant that issued tokens", got="none")
+    require.that(received.minted(case) > 0, "this flow", expected="a merchant that issued tokens", got="none")
     found = leaks.search_all(received.canary_sets(case), log)
     what = case.replace("_", " ")
     expect.that(
@@ -165,7 +165,7 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
 def credentials_are_not_in_the_logs_of_a_merchants_trouble(
     gateway: Gateway, world: World, received: Received
 ) -> None:
-    """The logs contain no credential when the merchant rejects a refresh or fails at it."""
+    """The logs contain no credential after the merchant rejected or failed a refresh."""
     log = _failed_refreshes(world)
 
     for kind in ("proxy_token", "client_secret"):
@@ -185,7 +185,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     """The logs contain no agent refresh token; used merchant codes in them are recorded."""
     merchant = world.merchant
     before = merchant.last_minted() if merchant else 0
-    log = _life(gateway, world)
+    log = _complete_flow(gateway, world)
     codes = [token.value for token in merchant.tokens("code", before)] if merchant else []
 
     observe(log_characters=len(log), merchant_codes_in_the_log=any(code in log for code in codes))
@@ -193,8 +193,8 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     _not_logged(log, found, "agent's refresh token", plain=False)
 
 
-def _life(gateway: Gateway, world: World) -> str:
-    """A sign-in, an exchange, redemptions and related failures, and what was logged meanwhile."""
+def _complete_flow(gateway: Gateway, world: World) -> str:
+    """Runs a sign-in, an exchange, redemptions and related failures; returns what was logged meanwhile."""
     _earlier_logs(world)
     authorization = world.new_code()
     wrong = gateway.exchange(
@@ -229,7 +229,7 @@ def _life(gateway: Gateway, world: World) -> str:
 
 
 def _send_misplaced(gateway: Gateway, world: World, grant: Grant, token: str) -> None:
-    """A token in each field of the token endpoint that is for another one, and in headers beside them."""
+    """Sends a token in token endpoint fields for other credentials, and in headers beside them."""
     client = [("client_id", grant.agent.client_id), ("client_secret", grant.agent.client_secret.reveal())]
     bearer = ("Authorization", f"Bearer {token}")
     for grant_type, field in MISPLACED:
@@ -243,7 +243,7 @@ def _send_misplaced(gateway: Gateway, world: World, grant: Grant, token: str) ->
 
 
 def _failed_refreshes(world: World) -> str:
-    """Redemptions in which the merchant rejects one refresh and fails at another, and what was logged."""
+    """Redeems while the merchant rejects one refresh and fails another; returns what was logged."""
     _earlier_logs(world)
     troubled = [failure_oracle.soon_due(isolated_user(world)) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
@@ -258,13 +258,12 @@ def _failed_refreshes(world: World) -> str:
 
 
 def _earlier_logs(world: World) -> None:
-    """Removes what was logged before this check, and keeps the JWTs in it to be examined."""
+    """Discards the logs from before this check, but keeps the JWTs in them for a later check."""
     control = _control(world)
     try:
         text = actions.logs(control)
     except ControlFailed:
-        # After a long campaign it may exceed the size of an answer; what is logged next belongs to this
-        # check.
+        # After a long campaign the logs may exceed the size of an answer. The next ones belong to this check.
         world.worker_state.logged.lost = True
         text = actions.logs(control)
     world.worker_state.logged.note(len(text), JWT.findall(text))
@@ -277,9 +276,9 @@ def _members(token: str) -> frozenset[str] | None:
 
 
 def _log(world: World) -> str:
-    """Everything logged since the last call, once nothing more arrives.
+    """Everything logged since the last call, read until nothing more arrives.
 
-    If the control returns nothing after all this, it has not shown that nothing was logged.
+    An empty log is not accepted: it does not prove that nothing was logged.
     """
     control, texts = _control(world), list[str]()
     for _ in range(MOST_CALLS):
@@ -304,7 +303,7 @@ def _control(world: World) -> ControlPlane:
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:
-    """JWTs: whole, by their signature, and for an ID token also its claims, which describe a person."""
+    """What to search for: the JWT, its signature, and for an ID token also its claims (personal data)."""
     found = []
     for value in gateway.keyring.values(kind):
         found.append(leaks.canary(kind, value, public=gateway.keyring.names))
@@ -315,7 +314,7 @@ def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:
 
 def _not_logged(log: str, canaries: Sequence[leaks.Canary], what: str, *, plain: bool) -> None:
     canaries = [each for each in canaries if leaks.is_distinct(each.value)]
-    require.that(bool(canaries), "this life", expected=f"a {what} that is no word, to look for", got="none")
+    require.that(bool(canaries), "this flow", expected=f"a distinctive {what} to search for", got="none")
     found = leaks.CanarySet(canaries).search(log)
     if plain:
         found = [each for each in found if each.how in leaks.PLAIN]

@@ -1,4 +1,4 @@
-"""Secrets in addresses, which browsers, proxies and servers record."""
+"""Secrets in URLs, which browsers, proxies and servers log."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin, parts_of
 
-# Kinds that may be in no address, and kinds that may be in no address of another host.
+# Kinds that no URL may contain, and kinds that no URL of another host may contain.
 NEVER = ("access_token", "id_token", "refresh_token", "client_secret", "proxy_token", "proxy_client_secret")
 MERCHANT = tuple(MERCHANT_KINDS.values())
-ONLY_AT_HOME = ("code", "code_verifier")
-# Referrer policies that send a page's whole address to another host.
-TALKATIVE = ("unsafe-url", "no-referrer-when-downgrade")
+OWN_HOSTS_ONLY = ("code", "code_verifier")
+# Referrer policies that send a page's whole URL to another host.
+LEAKING_POLICIES = ("unsafe-url", "no-referrer-when-downgrade")
 _META = re.compile(r"<meta[^>]+name\s*=\s*[\"']?referrer[^>]*>", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)", re.IGNORECASE)
+_REFERENCES = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)", re.IGNORECASE)
 
 
 @check("SECRET-07", cases=("a sign-in", "a refused sign-in", "a declined sign-in"))
 def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received: Received, case: str) -> None:
-    """No redirect or link of a sign-in has a token or secret in its query or fragment."""
+    """No redirect of a sign-in has a token or secret in its URL."""
     grant = world.grant()
     world.backend.proxy_token()
     attempt = world.attempt(grant.agent)
@@ -47,14 +47,14 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
 
 @check("SECRET-07")
 def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received: Received) -> None:
-    """The code is only in the address of the redirect URI, and the verifier in no address."""
+    """Redirects to other hosts contain the code only in the redirect URI, and the verifier nowhere."""
     authorization = world.new_code()
     require(gateway.exchange(authorization)).status(200)
     gateway.exchange(authorization)
 
     found = [
         place
-        for place in _in_addresses(gateway, received, world.seen(), ONLY_AT_HOME)
+        for place in _in_addresses(gateway, received, world.seen(), OWN_HOSTS_ONLY)
         if not (place.startswith("code ") and place.endswith(f" on {_named(CALLBACK)}"))
         and not any(f" on {own}/" in place for own in (gateway.base_url, gateway.core_url))
     ]
@@ -89,16 +89,16 @@ def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: Worl
 
 @check("SECRET-07")
 def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, world: World) -> None:
-    """A page with a code or token in its address has a Referrer-Policy that hides it from other hosts.
+    """A page with a code or token in its URL does not send this URL to other hosts as the referrer.
 
-    Current browsers send only the origin to other hosts by default; older ones need the policy. It matters
-    only for pages that refer to another host.
+    Current browsers send only the origin to other hosts by default. Older ones need a Referrer-Policy, if the
+    page refers to another host.
     """
     before = world.merchant.last_minted() if world.merchant is not None else 0
     grant = world.grant()
     known = [
         leaks.canary(kind, value)
-        for kind in (*NEVER, *ONLY_AT_HOME)
+        for kind in (*NEVER, *OWN_HOSTS_ONLY)
         for value in gateway.keyring.values(kind)
     ]
     merchants = world.merchant.tokens("code", before) if world.merchant is not None else []
@@ -120,7 +120,7 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
 def _in_addresses(
     gateway: Gateway, received: Received, exchanges: Sequence[Exchange], kinds: Sequence[str]
 ) -> list[str]:
-    """The kinds of secrets in addresses to which the target directed a browser or client."""
+    """The kinds of secrets in URLs to which the target redirected a browser or client."""
     known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
     canary_sets = (
         leaks.CanarySet(known),
@@ -163,15 +163,15 @@ def _is_page(exchange: Exchange) -> bool:
 
 
 def _referrer_leak(exchange: Exchange) -> str:
-    """Why the page's address is sent to another host, or empty if it is not."""
+    """Why the page's URL is sent to another host, or an empty string if it is not."""
     body = exchange.answer.text() if exchange.answer is not None else ""
-    told = " ".join([*_policies(exchange), *_META.findall(body)]).lower()
-    talkative = next((policy for policy in TALKATIVE if policy in told), None)
-    if talkative is not None:
-        return f"Referrer-Policy {talkative}"
+    policy_text = " ".join([*_policies(exchange), *_META.findall(body)]).lower()
+    leaking = next((policy for policy in LEAKING_POLICIES if policy in policy_text), None)
+    if leaking is not None:
+        return f"Referrer-Policy {leaking}"
     own = origin(exchange.request.url)
-    elsewhere = next((url for url in _ELSEWHERE.findall(body) if is_web(url) and origin(url) != own), None)
-    if not told and elsewhere is not None:
+    elsewhere = next((url for url in _REFERENCES.findall(body) if is_web(url) and origin(url) != own), None)
+    if not policy_text and elsewhere is not None:
         return f"no Referrer-Policy, and a reference to {urlsplit(elsewhere).netloc}"
     return ""
 

@@ -44,7 +44,7 @@ def plain_http_on_the_same_port_gets_no_content(gateway: Gateway, world: World, 
 
 
 def _key_set(gateway: Gateway, world: World) -> str | None:
-    """The address of the core key set, if the core host serves it."""
+    """The URL of the core key set, if the core host serves it."""
     jwks_uri = world.discovery(world.projects.home().resource).get("jwks_uri")
     on_core = isinstance(jwks_uri, str) and origin(jwks_uri) == origin(gateway.core_url)
     return str(jwks_uri) if on_core else None
@@ -63,7 +63,7 @@ def _proxy_token_request(gateway: Gateway, world: World) -> Request:
 
 
 def _origin(gateway: Gateway, resource: Resource, name: str) -> tuple[Place, str]:
-    """The connection to the origin, and an address on it that answers."""
+    """The connection to the origin, and a URL of it that answers."""
     url = (
         agent_wire.discovery_url(gateway.base_url, resource.id)
         if name == "base"

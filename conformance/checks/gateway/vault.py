@@ -68,7 +68,7 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
 
 @check("VAULT-02", alone=True)
 def expired_without_a_refresh_token_answers_410(world: World) -> None:
-    """An expired merchant token without a refresh token is answered with 410 and its code.
+    """Redemption of an expired merchant token without a refresh token gets 410 reauthentication_required.
 
     Another user's token, which came with a refresh token and expired at the same time, is refreshed.
     """
@@ -79,7 +79,7 @@ def expired_without_a_refresh_token_answers_410(world: World) -> None:
 
 @check("VAULT-03", alone=True)
 def rejected_refresh_answers_410(world: World) -> None:
-    """After the merchant rejects the refresh token, redemption is answered with 410 and its code."""
+    """After the merchant rejects the refresh token, redemption gets 410 reauthentication_required."""
     answers, alone = _expired(world, LOST["refresh-rejected"])
 
     _need_reauthentication(answers)
@@ -116,7 +116,7 @@ def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
 
 @check("VAULT-05", needs=["control:advance_clock"], cases=WHILES)
 def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int]) -> None:
-    """Some minutes into a long life, the cached merchant token is still returned."""
+    """Some minutes after a sign-in, the cached long-lived merchant token is returned without a refresh."""
     life_s, later_s = case
     later_s = round(min(later_s, world.token_life_s() - SPARE_S))
     if later_s < SPARE_S:
@@ -161,7 +161,7 @@ def token_of_a_new_sign_in_is_far_from_expiry_again(world: World) -> None:
 
 
 def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], IsolatedUser]:
-    """Two redemptions after the expiry under this script; one without the script is refreshed."""
+    """Two redemptions after an expiry under this script; another user's token, without it, is refreshed."""
     losing, twin = isolated_user(world), isolated_user(world)
     losing.short_lived(**script)
     twin.short_lived()
@@ -176,7 +176,7 @@ def _expired(world: World, script: dict[str, Any]) -> tuple[list[Exchange], Isol
 
 
 def _need_reauthentication(answers: list[Exchange]) -> None:
-    """Every redemption gets 410 until the user has authorized again."""
+    """Expects 410 with reauthentication_required from each redemption."""
     for answer in answers:
         expect(answer).status(410)
         text = answer.answer.text() if answer.answer is not None else ""
@@ -192,7 +192,7 @@ def _returned_as_it_is(
     *,
     refreshed: int = 0,
 ) -> None:
-    """Two more redemptions return the same token, and no refresh is made."""
+    """Expects the same token from two more redemptions, without a refresh."""
     for _ in range(2):
         answer = world.backend.redeem_once_provisioned(grant, proxy_token)
         still_good(world, grant, answer)

@@ -1,4 +1,4 @@
-"""The end of a merchant token, for backends that ask for no media type."""
+"""The 410 for a lost merchant token, with `Accept: */*` and without an Accept header."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CODE = "reauthentication_required"
 
 @check("VAULT-02", alone=True)
 def no_refresh_token_answers_410_whatever_media_type_is_asked_for(world: World) -> None:
-    """The 410 has its code also for a backend that accepts anything, or says nothing about it.
+    """The 410 contains reauthentication_required also with `Accept: */*` or without an Accept header.
 
     Another user, whose merchant token has not expired, redeems.
     """

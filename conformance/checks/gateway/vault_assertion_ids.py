@@ -1,4 +1,4 @@
-"""Whom the gateway's assertions to the merchant are meant for, and that each is used once."""
+"""The audience and the unique IDs of the gateway's assertions to the merchant."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gateproof.conformance.wire.route import origin
 
 @check("VAULT-12")
 def assertions_name_this_merchant_alone(world: World) -> None:
-    """The `aud` of each assertion names the merchant that it is sent to, and nobody beside it."""
+    """The `aud` of each assertion names only the merchant that it is sent to."""
     alone = isolated_user(world)
     sent = _of_sign_ins(alone, 1)
-    _recorded(sent)
+    _observe_lifetimes(sent)
     home = origin(world.merchant_api or "")
 
     for each in sent:
@@ -37,13 +37,13 @@ def assertions_name_this_merchant_alone(world: World) -> None:
 
 @check("VAULT-12")
 def assertions_have_ids_of_their_own(world: World) -> None:
-    """Each client assertion has a `jti`, and two sign-ins through two agents bring no `jti` twice."""
-    _each_has_its_own(_of_sign_ins(isolated_user(world), 2))
+    """Each client assertion has a `jti`, and two sign-ins through two agents use no `jti` twice."""
+    _expect_unique_ids(_of_sign_ins(isolated_user(world), 2))
 
 
 @check("VAULT-12", needs=["users:2"], alone=True)
 def assertions_of_refreshes_at_once_have_ids_of_their_own(world: World) -> None:
-    """Two refreshes at the same moment bring no `jti` twice, nor one of the sign-ins before."""
+    """Two concurrent refreshes use no `jti` twice, and none of the earlier sign-ins."""
     alone = isolated_user(world)
     both = (alone, alone.beside())
     for each in both:
@@ -56,11 +56,11 @@ def assertions_of_refreshes_at_once_have_ids_of_their_own(world: World) -> None:
     for answer in concurrent.redemptions(world.gateway, [(grant, proxy_token) for grant in grants]):
         world.worker_state.note(answer, in_vain=False)
 
-    _each_has_its_own(_all_sent(alone, grants))
+    _expect_unique_ids(_all_sent(alone, grants))
 
 
 def _of_sign_ins(alone: IsolatedUser, count: int) -> list[Sent]:
-    """What comes of this many sign-ins, each through an agent of its own, with a redemption after each."""
+    """The assertions of this many sign-ins, each through its own agent and followed by a redemption."""
     proxy_token = alone.proxy_token()
     grants = []
     for _ in range(count):
@@ -70,7 +70,7 @@ def _of_sign_ins(alone: IsolatedUser, count: int) -> list[Sent]:
 
 
 def _all_sent(alone: IsolatedUser, grants: Sequence[Grant]) -> list[Sent]:
-    """The assertions that the gateway made; a subject token may be the merchant's own."""
+    """The assertions that the gateway signed; a subject token may be the merchant's own token."""
     own = alone.world.keys.at(alone.resource.jwks_uri, "key set of the Resource")
     sent = [
         each
@@ -82,7 +82,7 @@ def _all_sent(alone: IsolatedUser, grants: Sequence[Grant]) -> list[Sent]:
     return sent
 
 
-def _each_has_its_own(sent: Sequence[Sent]) -> None:
+def _expect_unique_ids(sent: Sequence[Sent]) -> None:
     used: dict[str, int] = {}
     for each in sent:
         jti = each.claims.get("jti")
@@ -105,7 +105,7 @@ def _is_the_merchants(name: object, home: str, indicator: str) -> bool:
     return isinstance(name, str) and (name == indicator or origin(name) == home)
 
 
-def _recorded(sent: Sequence[Sent]) -> None:
+def _observe_lifetimes(sent: Sequence[Sent]) -> None:
     lives = {
         round(claims["exp"] - claims["iat"])
         for claims in (each.claims for each in sent)

@@ -18,9 +18,9 @@ REFRESH = "refresh_token"
 
 @check("VAULT-12", alone=True)
 def refresh_is_authenticated_like_the_sign_in(world: World) -> None:
-    """A refresh carries a client assertion, if a request for the same client did before.
+    """A refresh carries a client assertion, if an earlier request of the same client did.
 
-    A gateway that authenticates at this merchant in no request is left out.
+    A gateway that sends this merchant no client assertion at all is left out.
     """
     alone = isolated_user(world)
     alone.short_lived()

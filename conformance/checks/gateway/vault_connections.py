@@ -1,4 +1,4 @@
-"""A merchant that is unreachable or has a bad certificate: that is not a rejection."""
+"""An unreachable merchant or a bad certificate must not be treated as a rejection."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 
 NEEDS = ["faults", "control:create_resource"]
-OVER_TLS = {name: door for name, door in DOORS.items() if door.over_tls}
+OVER_TLS = {name: fault for name, fault in DOORS.items() if fault.over_tls}
 
 
 @check("VAULT-06", needs=NEEDS, alone=True, cases=DOORS)
 def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
     """If the connection to the merchant fails, there is no 410, and redemption works afterwards."""
-    with _behind_a_listener(world, case) as (alone, door):
+    with _behind_a_listener(world, case) as (alone, listener_id):
         due = failure_oracle.soon_due(alone)
-        if not alone.merchant.switch_listener(door, case.face):
+        if not alone.merchant.switch_listener(listener_id, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
         let_expire(world)
 
         answer = due.redeem_once()
-        visits = alone.merchant.switch_listener(door, "open")
+        visits = alone.merchant.switch_listener(listener_id, "open")
         _count_fault(due, case, answer, visits)
         failure_oracle.answered(answer, case.fault.does)
         failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
@@ -45,14 +45,14 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], alone=True, cases=OVER_TLS)
 def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
     """A signed-in user gets a code for another agent while the connection to the merchant fails."""
-    with _behind_a_listener(world, case) as (alone, door):
+    with _behind_a_listener(world, case) as (alone, listener_id):
         user = user_with_two_approvals(world, alone)
-        if not alone.merchant.switch_listener(door, case.face):
+        if not alone.merchant.switch_listener(listener_id, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
 
         after = failure_oracle.last_of(alone)
         attempt, visit = another_agent(user, alone)
-        count_fault(case.fault, _connection_count(alone, door, after))
+        count_fault(case.fault, _connection_count(alone, listener_id, after))
         code = expect.text(
             visit.parameter("code"), f"code while the merchant {case.fault.does}; {visit.outcome()}"
         )
@@ -65,18 +65,18 @@ def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[Isolated
     alone = placeable(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
-    door = alone.merchant.open_listener()
+    listener_id = alone.merchant.open_listener()
     try:
-        yield elsewhere(alone, door), door
+        yield elsewhere(alone, listener_id), listener_id
     finally:
         world.worker_state.note_trouble()
-        alone.merchant.close_listener(door)
+        alone.merchant.close_listener(listener_id)
 
 
 def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
     """Counts the connections during the fault.
 
-    At a closed listener there can be none; a gateway that could refresh has not met it.
+    A closed listener sees no connection: there the fault counts if the gateway could not refresh.
     """
     refreshed = bool(due.refreshes())
     if visits and case.over_tls and any(entry.status == 200 for entry in due.refreshes()):
@@ -88,18 +88,18 @@ def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> No
     count_fault(case.fault, visits if case.over_tls else int(not refreshed))
 
 
-def _connection_count(alone: IsolatedUser, door: str, after: int) -> int:
+def _connection_count(alone: IsolatedUser, listener_id: str, after: int) -> int:
     """The number of connections to the faulty listener; background requests may arrive later."""
 
     def answered() -> bool:
         return any(entry.outcome and entry.ordinal > after for entry in alone.journal())
 
     deadline = time.monotonic() + PROVISIONING_S
-    while not alone.merchant.connections(door) and not answered():
+    while not alone.merchant.connections(listener_id) and not answered():
         if time.monotonic() > deadline:
             raise LeftOut("the gateway sent its merchant no request when another agent was approved")
         time.sleep(0.05)
-    visits = alone.merchant.connections(door)
+    visits = alone.merchant.connections(listener_id)
     if visits and answered():
         raise LeftOut("the gateway accepted that certificate, so there was no fault")
     return visits

@@ -1,4 +1,4 @@
-"""A merchant with several faults in a drawn order: that is not a rejection."""
+"""Generated sequences of merchant faults must not be treated as a rejection."""
 
 from __future__ import annotations
 
@@ -46,11 +46,10 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
             failure_oracle.nothing_expired(due, answer, does)
             if answer.status == 200:
                 break
-        # Other grant types that the gateway tries meet the sequence as well.
+        # Requests with other grant types also use up faults of the sequence.
         came = [entry.outcome for entry in due.alone.journal() if entry.ordinal > since and entry.outcome]
         if not came:
-            # The gateway had no need of its merchant, or its circuit breaker was open: there was no fault to
-            # recover from.
+            # The gateway did not need its merchant, or its circuit breaker was open: there was no fault.
             return
         refreshed.extend(entry.ordinal for entry in due.refreshes())
         counts = {name: came.count(TROUBLE[name].outcome) for name in sequence}

@@ -1,4 +1,4 @@
-"""A merchant that fails: that is not a rejection, and costs the user at most the merchant token."""
+"""A merchant failure must not be treated as a rejection, and must not prevent a sign-in."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from gateproof.conformance.wire.stopwatch import Stopwatch
 from gateproof.fakes.merchant.script import LONGEST_WAIT_S
 
 FAULTS = ["faults"]
-# A repeated failure is still no rejection, although some gateways count to three or five. These two faults
-# stand for all.
+# A repeated failure is still no rejection, although some gateways count up to three or five. Only these two
+# faults are repeated.
 LASTING, TIMES_MORE = ("server-error", "reset"), 5
 
 
@@ -68,7 +68,7 @@ def silence_is_no_rejection(world: World) -> None:
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
-    """If the merchant rotates and then fails, there is no 410 before it rejects the old refresh token."""
+    """If the merchant rotates the refresh token and fails, no 410 comes before it rejects the old one."""
     due = failure_oracle.soon_due(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
 
@@ -77,7 +77,7 @@ def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) 
 
 @check("VAULT-10", needs=FAULTS, cases=SIGN_INS)
 def sign_in_goes_on_without_the_merchant_token(world: World, case: MerchantFault) -> None:
-    """The user gets a code whatever the merchant answers in place of a token."""
+    """At sign-in, the user gets a code whatever the merchant answers in place of a token."""
     signing_in = _signing_in(world, case)
     visit, took_s = _visited(signing_in)
 
@@ -155,7 +155,7 @@ def _side_by_side(cases: Sequence[_SigningIn]) -> list[tuple[Visit, float]]:
 
 
 def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
-    """The sign-in met the fault and ended as it would without it."""
+    """Expects that the sign-in met the fault and ended as it would without it."""
     alone, what = signing_in.alone, signing_in.what
     world, does = alone.world, what.fault.does
     tokens: Exchange | None = None

@@ -1,4 +1,4 @@
-"""An intercepting proxy that spoils single exchanges with the merchant: that is not a rejection."""
+"""Merchant answers lost or changed by an intercepting proxy must not be treated as a rejection."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
     while not (struck := between.proxy.fired(case.rule)) and time.monotonic() < deadline:
         time.sleep(0.05)
     if not struck and not between.saw(meant):
-        raise LeftOut("the gateway gets merchant tokens in a way of its own")
+        raise LeftOut("the gateway gets merchant tokens by another request")
     count_fault(case.fault, struck)

@@ -1,6 +1,6 @@
-"""A merchant that asks for a long pause: nobody who asks the gateway waits for it to end.
+"""A merchant that sends a long Retry-After: requests to the gateway do not wait for its end.
 
-A gateway may ask this merchant for nothing during that time, so recovery is not asked for.
+The gateway may send this merchant no requests during that time, so recovery is not tested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FAULTS = ["faults"]
 
 @check("VAULT-06", needs=FAULTS, alone=True, cases=LONG_PAUSES)
 def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
-    """If the merchant asks for a pause of a minute, a redemption is answered in time, and without 410."""
+    """If the merchant answers with a Retry-After of a minute, redemption is answered in time, without 410."""
     due = failure_oracle.soon_due(isolated_user(world))
     try:
         failure_oracle.expire_under([(due, case)])
@@ -35,7 +35,7 @@ def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
 
 @check("VAULT-10", needs=FAULTS, alone=True, cases=LONG_PAUSES)
 def sign_in_does_not_wait_for_a_pause(world: World, case: MerchantFault) -> None:
-    """If the merchant asks for a pause of a minute in place of a token, a code comes before its end."""
+    """If the merchant answers with a Retry-After of a minute at sign-in, a code comes before its end."""
     longest_s = world.gateway.wire.timeout_s + SIGN_IN_S
     if longest_s > LONG_PAUSE_S:
         raise LeftOut("with this request_timeout_s, a sign-in may wait for longer than the pause")

@@ -24,7 +24,7 @@ from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# How long the merchant holds a refresh at most, and how long a gateway may take to ask for it.
+# How long the merchant holds a refresh at most, and how long a gateway may take to request it.
 HELD_S, ASKED_WITHIN_S = 10.0, 3.0
 
 
@@ -40,13 +40,13 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
 
 @check("VAULT-04", needs=["sign-in:browser"], alone=True, cases=LOST)
 def new_authorization_in_the_same_browser_mends_it(world: World, case: dict[str, Any]) -> None:
-    """After a 410 and a new authorization in the browser of before, redemption returns a token that works."""
+    """After a 410 and a new authorization in the same browser, redemption returns a token that works."""
     _mended_after_a_410(world.in_one_browser(), case)
 
 
 @check("VAULT-04", alone=True)
 def authorization_of_another_agent_mends_it(world: World) -> None:
-    """After a 410 it is enough that the user authorizes any agent: the cache knows no agents."""
+    """After a 410, authorization of another agent is enough: agents share the cached token of a user."""
     alone = isolated_user(world)
     proxy_token, _, _ = needing_reauthorization(alone, world.agents.new(), **LOST["refresh-rejected"])
     alone.script()
@@ -60,8 +60,8 @@ def authorization_of_another_agent_mends_it(world: World) -> None:
 def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
     """If the old token's refresh is rejected after the user has authorized again, redemption works.
 
-    The merchant holds the refresh until then. A gateway that lets the authorization wait for it is served
-    after some seconds.
+    The merchant holds the refresh until then. If a gateway makes the authorization wait for the refresh, the
+    merchant answers it after some seconds.
     """
     alone, agent, gate = isolated_user(world), world.agents.new(), world.unique()
     due = soon_due(alone, agent)
@@ -83,9 +83,9 @@ def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
 
 @check("VAULT-04", needs=["sign-in:browser"])
 def new_sign_in_after_a_404_mends_it(world: World) -> None:
-    """After a 404 for want of provisioning and a sign-in in another browser, redemption works.
+    """After a 404 because of failed provisioning, and a sign-in in another browser, redemption works.
 
-    What an authorization does in a browser that is still signed in is recorded.
+    The effect of an authorization in a browser that is still signed in is recorded.
     """
     alone, agent = isolated_user(world), world.agents.new()
     proxy_token = _not_provisioned(alone, agent)
@@ -94,7 +94,7 @@ def new_sign_in_after_a_404_mends_it(world: World) -> None:
 
     _works(alone, world.backend.redeem_once_provisioned(renewed, proxy_token))
     if world.gateway.new_browser is not None:
-        # An agent may belong to one Project.
+        # An agent may be limited to one Project.
         alone, agent = isolated_user(world.in_one_browser()), world.agents.new()
         proxy_token = _not_provisioned(alone, agent)
         again = world.backend.redeem_once_provisioned(alone.grant(agent), proxy_token)
@@ -134,11 +134,11 @@ def _not_provisioned(alone: IsolatedUser, agent: Agent) -> Secret:
 
 @contextmanager
 def _redeeming(due: Due, gate: str) -> Iterator[None]:
-    """Inside, a redemption waits for the merchant, which holds its refresh; it is over afterwards."""
+    """During the block, a redemption waits for the merchant, which holds its refresh; it ends afterwards."""
     with ThreadPoolExecutor(1) as backends:
         waiting = backends.submit(due.redeem_once)
         try:
-            if not _asked(due):
+            if not _refresh_was_requested(due):
                 raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
             yield
         finally:
@@ -146,7 +146,7 @@ def _redeeming(due: Due, gate: str) -> Iterator[None]:
         waiting.result()
 
 
-def _asked(due: Due) -> bool:
+def _refresh_was_requested(due: Due) -> bool:
     deadline = time.monotonic() + ASKED_WITHIN_S
     while not due.refreshes():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""A network between gateway and merchant that fails: that is not a rejection."""
+"""Network faults between gateway and merchant must not be treated as a rejection."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], cases={**network.LOST, **network.SLOW})
 def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
-    """A signed-in user gets a code for another agent while the merchant is unreachable.
+    """A signed-in user gets a code for another agent while the network to the merchant fails.
 
     The first sign-in has no fault.
     """

@@ -1,4 +1,4 @@
-"""Merchant tokens in the vault, after many refreshes and after many days."""
+"""Merchant tokens in the vault, after many refreshes and after many hours."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from gateproof.conformance.wire.exchange import Exchange
 SPARE_S = 120
 LONGER_S, LONG_LIFE_S, HOUR_S = 600, 36_000, 3600
 NEW, NONE, SAME = {"rotate_refresh_tokens": True}, {"omit_refresh_token_on_refresh": True}, dict[str, bool]()
-# What the merchant does with a used refresh token, from refresh to refresh.
+# What the merchant does with a used refresh token at each refresh.
 MANY: Mapping[str, Sequence[dict[str, bool]]] = {
     "a-new-refresh-token-each-time": (NEW,) * 8,
     "by-turns-a-new-one-and-none": (NEW, NONE, NEW, NEW, NONE, SAME, NEW, NEW),
 }
-# Long enough for what is forgotten every day.
+# Longer than the interval of a daily cleanup.
 AFTERWARDS_S = 36 * 3600
-# Hours, but not a day: how long a merchant token is kept that nobody asks for is open.
+# Hours, but not a day: the specification does not say how long an unused merchant token is kept.
 SOME_HOURS_S = 5 * 3600
-AGENT_HAS_ENDED = "the agent's refresh token has ended by then"
+REFRESH_EXPIRED = "the agent's refresh token has expired by then"
 
 
 @check("VAULT-01", needs=["control:advance_clock"], alone=True, cases=MANY)
@@ -52,7 +52,7 @@ def eighth_refresh_works_like_the_first(world: World, case: Sequence[dict[str, b
 
 @check("VAULT-01", needs=["control:advance_clock"], alone=True)
 def shorter_life_after_a_refresh_counts(world: World) -> None:
-    """If the token of a refresh lives shorter than the one before it, it is refreshed after its own life."""
+    """If a refresh returns a merchant token with a shorter lifetime, it is refreshed after that lifetime."""
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=LONGER_S)
     grant = alone.grant()
@@ -70,7 +70,7 @@ def shorter_life_after_a_refresh_counts(world: World) -> None:
 
 @check("VAULT-01", needs=["control:advance_clock"], alone=True)
 def shorter_life_after_a_new_sign_in_counts(world: World) -> None:
-    """If the token of a second sign-in lives shorter than that of the first, its own life counts."""
+    """If a second sign-in gives a merchant token with a shorter lifetime, it is refreshed after that."""
     alone, agent = isolated_user(world), world.agents.new()
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     first = world.backend.require_redeemed(alone.grant(agent), alone.proxy_token())
@@ -103,9 +103,9 @@ def token_that_expired_hours_ago_is_refreshed(world: World) -> None:
 
 @check("VAULT-03", needs=["control:advance_clock"], alone=True)
 def rejection_is_not_forgotten_the_day_after(world: World) -> None:
-    """A day and a half after a rejected refresh, redemption still brings no merchant token.
+    """A day and a half after a rejected refresh, redemption still returns no merchant token.
 
-    A vault may have cleared away by then what is of no use: 404 will do, too.
+    The vault may have deleted the unusable tokens by then, so 404 is allowed as well as 410.
     """
     _still_needs_reauthentication(world, LOST["refresh-rejected"])
 
@@ -131,15 +131,15 @@ def _due(world: World) -> _Due:
 
 
 def _renewed_if_short(world: World, due: _Due) -> _Due:
-    """With an access token that lives past the next expiry of the merchant token, if one can be had."""
+    """Refreshes the agent's access token if it expires before the merchant token's next expiry."""
     exp = world.jwt(due.grant.access_token, "gateway access token").claims.get("exp")
     if not isinstance(exp, int | float) or exp > world.clock.target_time(due.answer) + SPARE_S:
         return due
-    return replace(due, grant=renewed_later(world, due.grant, AGENT_HAS_ENDED))
+    return replace(due, grant=renewed_later(world, due.grant, REFRESH_EXPIRED))
 
 
 def _refreshed(world: World, due: _Due) -> _Due:
-    """Expects that redemption brings another merchant token than before, and that it works."""
+    """Expects that redemption returns another merchant token than before, and that it works."""
     answer = redeem_past(world, due.grant, due.alone.proxy_token(), due.token)
     expect(answer).status(200)
     token = expect.text(answer.member("access_token"), "access_token of the redemption")
@@ -154,7 +154,7 @@ def _still_needs_reauthentication(world: World, lost: dict[str, Any]) -> None:
     alone = isolated_user(world)
     _, grant, _ = needing_reauthorization(alone, world.agents.new(), **lost)
     world.clock.advance(AFTERWARDS_S)
-    grant = renewed_later(world, grant, AGENT_HAS_ENDED)
+    grant = renewed_later(world, grant, REFRESH_EXPIRED)
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
 
     answer = world.backend.redeem_once_provisioned(grant, alone.proxy_token(), not_yet=())

@@ -22,7 +22,7 @@ from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# If the window is short, one burst misses it half of the time; each burst is at its own expiry.
+# One burst misses a short race window half of the time; each burst is at its own expiry.
 STAMPEDES = 2
 # Longer than a short lock lasts, and shorter than gateways usually wait for a merchant.
 SLOW_S = 2.5
@@ -60,12 +60,12 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             if not all(answer.answer for answer in answers):
                 # Another burst would wait in vain, too; the effect of this one shows at the next expiry.
                 break
-        met = len(alone.asked("refresh_token")) > asked
+        refreshed = len(alone.asked("refresh_token")) > asked
         alone.short_lived(rotate_refresh_tokens=True)
         let_expire(world)
         for grant, redeemed in zip(grants, seen, strict=True):
             _works_at_the_next_expiry(alone, grant, proxy_token, redeemed)
-        if not met:
+        if not refreshed:
             raise LeftOut("no burst of concurrent redemptions made the gateway refresh")
 
 
@@ -74,8 +74,8 @@ def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
     """Concurrent redemptions get no 410 while the merchant takes seconds for a refresh.
 
     If a lock expires too early, a second refresh with the same token ends the grant, which may show only at
-    the next expiry. A gateway that does not wait that long, or that repeats its request meanwhile, is
-    recognized by a user who redeems alone.
+    the next expiry. A user who redeems alone shows whether the gateway waits that long without repeating its
+    request.
     """
     for _ in races.each():
         _one_slow_refresh(world)
@@ -88,7 +88,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     The merchant delays the refresh. Redemptions that did not start it may get any other answer.
     """
     if not world.clock.can_move():
-        raise LeftOut("clocks differ by a moment, so a token may have expired for one side alone")
+        raise LeftOut("clocks differ slightly, so a token may have expired for one side only")
     for _ in races.each():
         alone = isolated_user(world)
         alone.short_lived(rotate_refresh_tokens=True)
@@ -109,22 +109,22 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
 
 def _one_slow_refresh(world: World) -> None:
-    """One user redeems alone and one in a burst, after an expiry of both and after the next one."""
-    lonely, crowded = isolated_user(world), isolated_user(world)
+    """One user redeems alone and one in a burst past an expiry; the second also past the next one."""
+    lone_user, burst_user = isolated_user(world), isolated_user(world)
     turns, first = [], []
-    for place in (lonely, crowded):
+    for place in (lone_user, burst_user):
         place.short_lived(rotate_refresh_tokens=True)
         turns.append((place.grant(), place.proxy_token()))
         first.append(world.backend.require_redeemed(*turns[-1]))
-    asked = len(lonely.asked("refresh_token"))
+    asked = len(lone_user.asked("refresh_token"))
     let_expire(world)
-    for place in (lonely, crowded):
+    for place in (lone_user, burst_user):
         place.short_lived(rotate_refresh_tokens=True, refresh={"outcome": "slow", "seconds": SLOW_S})
     asking = [turns[0], *[turns[1]] * FEW]
-    by_itself, *answers = concurrent.redemptions(world.gateway, asking)
-    for (grant, _), answer in zip(asking, (by_itself, *answers), strict=True):
+    single_answer, *answers = concurrent.redemptions(world.gateway, asking)
+    for (grant, _), answer in zip(asking, (single_answer, *answers), strict=True):
         still_good(world, grant, answer)
-    if by_itself.status != 200 or len(lonely.asked("refresh_token")) != asked + 1:
+    if single_answer.status != 200 or len(lone_user.asked("refresh_token")) != asked + 1:
         raise LeftOut(f"the gateway does not wait {SLOW_S} s for one answer of its merchant")
 
     gone = sum(answer.status == 410 for answer in answers)
@@ -134,9 +134,9 @@ def _one_slow_refresh(world: World) -> None:
         expected="410 for none",
         got=f"410 for {gone}",
     )
-    crowded.short_lived(rotate_refresh_tokens=True)
+    burst_user.short_lived(rotate_refresh_tokens=True)
     let_expire(world)
-    _works_at_the_next_expiry(crowded, *turns[1], [first[1], *answers])
+    _works_at_the_next_expiry(burst_user, *turns[1], [first[1], *answers])
 
 
 def _concurrent_redemptions(
@@ -152,7 +152,7 @@ def _concurrent_redemptions(
     for (grant, _), answer in zip(turns, answers, strict=True):
         still_good(world, grant, answer)
     if len(alone.asked("refresh_token")) == asked and any(answer.status == 200 for answer in answers):
-        raise LeftOut("the gateway asked the merchant for no refresh, at an expiry that all redeemed past")
+        raise LeftOut("the gateway requested no refresh, although the merchant token had expired")
     return answers
 
 

@@ -1,6 +1,6 @@
-"""Merchant tokens that expire by real time, where the other checks move the target's clock.
+"""Merchant tokens that expire in real time; other checks move the target's clock.
 
-A store may end its entries by a clock of its own, which does not follow that of the gateway.
+A store may expire its entries by its own clock, which does not follow the gateway's.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 
-# A store that counts in seconds may keep an entry for one more.
+# A store that counts in whole seconds may keep an entry for one second longer.
 LIFE_S, PASSED_S = 2, 3.5
 HOUR_S = 3600
 
 
 @check("VAULT-01", needs=["control:advance_clock"], alone=True)
 def token_that_really_expired_is_refreshed(world: World) -> None:
-    """After a real expiry of some seconds, redemption returns a new merchant token that works.
+    """After a merchant token expired in real time, redemption returns a new one that works.
 
-    The token that is refreshed lives for two seconds; the clock is not moved.
+    The first merchant token lives for two seconds; the clock is not moved.
     """
     alone = isolated_user(world)
     alone.script(access_token_lifetime_s=LIFE_S)

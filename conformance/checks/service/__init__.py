@@ -1,1 +1,1 @@
-"""The checks of an operator's service, one file a family."""
+"""The checks of an operator's service, in files by family."""

@@ -12,7 +12,7 @@ USER = USERS[0]
 
 
 def good_token(service: Service, world: ServiceWorld) -> str:
-    """The positive twin: the unaltered token is served."""
+    """Requires, as the positive twin, that the service accepts the unaltered token; returns it."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     served(service.serve(token), gateway.orders_of(USER))
@@ -25,6 +25,6 @@ def expired(world: ServiceWorld) -> str:
 
 
 def refused(service: Service, world: ServiceWorld, token: str) -> None:
-    """The token is refused, although the gateway would redeem it: the service must check it itself."""
+    """Expects that the service refuses the token itself: the gateway would redeem it."""
     world.gateway.let_redeem(token, USER)
     turned_away(lambda: service.serve(token), lambda: service.serve_once(token))

@@ -1,4 +1,4 @@
-"""Wrong certificates at the parties' listeners; a service must send nothing to whoever shows one."""
+"""Invalid certificates at the parties' listeners; a service must send nothing to such a party."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
 WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
-# One for each property that is checked first in a certificate: its issuer and its host.
+# One certificate for each property that is checked first: the issuer and the host.
 ASPECTS = ("unknown-authority", "certificate-of-another-host")
 
 
 def issued(world: ServiceWorld, wrong: DoorFault) -> None:
-    """The harness can issue a certificate with this fault, and has issued it."""
+    """Issues the certificate with this fault; LeftOut if the harness cannot issue it."""
     if wrong.face in world.listeners.unissued:
         raise LeftOut(
             "the certificate of the world was given by the user, so the harness cannot issue a wrong one"
@@ -28,14 +28,14 @@ def issued(world: ServiceWorld, wrong: DoorFault) -> None:
 
 
 def asked_there(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
-    """The requests that have arrived since then at the listener of this endpoint."""
+    """The requests that have arrived since `mark` at the listener of this endpoint."""
     return world.gateway.journal.since(mark, *world.listeners.behind(endpoint))
 
 
 def asked_nothing(
     world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, calls: Sequence[Call], token: str
 ) -> None:
-    """No request arrived at the listener of this endpoint while it showed a wrong certificate."""
+    """Expects that no request arrived at this endpoint's listener while it had the invalid certificate."""
     carried = sorted({name for call in calls for name in credentials_in(call, world, token)})
     expect.that(
         not calls,

@@ -1,4 +1,4 @@
-"""Makes a service hold a Proxy token whose stated life is short."""
+"""Makes a service hold a Proxy token with a short `expires_in`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASKS_WITHIN_S = 12.0
 
 
 def proxy_token_has_ended(service: Service, world: ServiceWorld) -> None:
-    """The last Proxy token has ended when this returns; the next ones last an hour."""
+    """Returns when the service's last Proxy token has ended; the next ones are valid for an hour."""
     if world.service_state.goes_by_lifetime:
         raise LeftOut("the service requests no other Proxy token before the old one expires")
     world.gateway.proxy_token_life_s = PROXY_TOKEN_S

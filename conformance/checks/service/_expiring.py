@@ -24,10 +24,10 @@ TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
 def refused_once_expired(
     ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange]
 ) -> None:
-    """A token that was accepted gets the challenge once it has expired, after the clock leeway.
+    """Expects that an accepted token gets the challenge once it has expired, after the clock leeway.
 
-    If the service also serves `stale`, the call with a long expired token, waiting for the leeway is useless.
-    The start of a call counts: a slow service has checked the token long before it answers.
+    If the service also accepts `stale`, the call with a long expired token, waiting for the leeway is
+    useless. The start of a call counts: a slow service has checked the token long before it answers.
     """
     begun, answer = time.time(), ask()
     while answer.status != 401 and begun < expires_at + 1:

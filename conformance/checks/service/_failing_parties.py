@@ -20,7 +20,7 @@ from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER, OTHER = USERS
 MOST_TRIES = 10
-# A timeout of exactly the limit ends a moment later.
+# Tolerance: a timeout of exactly the limit ends a moment later.
 MOMENT_S = 1.5
 # A service that has just replaced its Proxy token may wait before it does so again.
 ASKS_WITHIN_S = 6.0
@@ -31,7 +31,7 @@ HOP = {
     Endpoint.REDEMPTION: Hop.SERVICE_TO_GATEWAY,
     Endpoint.MERCHANT_API: Hop.SERVICE_TO_MERCHANT,
 }
-# What is sent to the merchant's API is the service's own choice.
+# The specification does not limit the calls of the merchant's API.
 IN_TIME = dict.fromkeys(HOP, "an answer in time, a few tries, ") | {Endpoint.MERCHANT_API: ""}
 
 
@@ -79,10 +79,10 @@ def failing_token_endpoint(
 ) -> tuple[Exchange, list[Call]]:
     """Calls the operation while the gateway issues no Proxy token and refuses the old one.
 
-    After so many `times` the gateway recovers, or by default when the operation has been answered. A service
-    that renews a Proxy token only at the end of its lifetime requests no other before that. The check waits
-    for it only if `patiently`, and then makes the old token valid again. One that keeps a token for some
-    seconds in any case needs a longer time than usual (`within_s`).
+    The gateway recovers after this many `times`; by default when the operation has been answered. A service
+    that renews a Proxy token only at the end of its lifetime requests no other before that. Only if
+    `patiently`, the check waits for it; otherwise, and if the wait fails, it makes the old token valid again.
+    A service that keeps a token for some seconds in any case needs a longer time (`within_s`).
     """
     gateway, begun, pause = world.gateway, time.monotonic(), 0.1
     until = begun + max(within_s, asks_within_s(world, patiently=patiently))
@@ -116,7 +116,7 @@ def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
 
 
 def called_since(world: ServiceWorld, mark: int, *endpoints: Endpoint) -> Callable[[Exchange], bool]:
-    """True if an operation called one of these endpoints; an answer that asks to wait shows nothing."""
+    """Returns a function that is true if the service called one of these endpoints after `mark`."""
     return lambda _: bool(world.gateway.journal.since(mark, *endpoints))
 
 
@@ -126,9 +126,9 @@ def longest_call_s(world: ServiceWorld) -> float:
 
 
 def bounded(world: ServiceWorld, answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
-    """An answer came in time, and the service called the gateway a bounded number of times for it.
+    """Expects an answer in time, and a limited number of calls of the gateway for it.
 
-    How long and how often the service calls the merchant's API is its own choice, and only recorded.
+    How long and how often the service calls the merchant's API is not limited, only recorded.
     """
     longest_s = longest_call_s(world)
     tries = {
@@ -155,7 +155,7 @@ def bounded(world: ServiceWorld, answer: Exchange, calls: Iterable[Call], *endpo
 
 
 def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
-    """There is an answer, and it contains no orders."""
+    """Expects an answer without any orders."""
     expect.that(
         answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
     )
@@ -169,7 +169,7 @@ def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
 
 
 def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
-    """The answer contains any order of one of these users."""
+    """True if the answer contains any order of one of these users."""
     text = answer.answer.text() if answer.answer is not None else ""
     return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
 
@@ -180,9 +180,10 @@ def recovers(
     within_s: float | None = None,
     failed: Callable[[], str] | None = None,
 ) -> None:
-    """After the fault the operation soon works again, also with tokens of the user whose call failed.
+    """Expects that the operation soon works after the fault, also for the user whose call failed.
 
-    A service with one worker first ends the calls that hang, so it has at least the time of one of them.
+    A service with one worker first has to end the calls that hang, so it has at least the time of one of
+    them.
     """
     within_s = within_s or max(SERVICE_BREAKER_S, longest_call_s(world) + MOMENT_S)
     tokens = [(failed, "operation of the user whose call failed, after the fault has ended")]
@@ -201,7 +202,7 @@ def recovers(
 
 
 def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
-    """New tokens of a user who was refused, a different one at each authorization.
+    """New tokens of a refused user: each call authorizes again and returns a different token.
 
     A refused token may stay refused, and also all tokens issued within the same second, so waiting for the
     user's call to work takes longer than that.
@@ -210,7 +211,7 @@ def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
 
 
 def settles(service: Service, world: ServiceWorld, within_s: float = SERVICE_BREAKER_S) -> None:
-    """The positive twin afterwards: another rule tests the recovery."""
+    """Requires, as the positive twin, that the service recovers; another rule tests the recovery."""
     answer = waited_for(service, world, within_s)
     require.that(
         service.brings(answer, world.gateway.orders_of(USER)),

@@ -1,4 +1,4 @@
-"""A call of the operation that works, to change it in one place."""
+"""A working call of the operation, of which checks change one part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def works(service: Service, world: ServiceWorld) -> None:
 
 
 def good_call(service: Service, world: ServiceWorld) -> tuple[Request, ServiceSession | None]:
-    """The operation with a good token, which works; over MCP in a session, which servers require."""
+    """The request of the operation with a good token; over MCP in a session, which servers require."""
     gateway = world.gateway
     works(service, world)
     token = gateway.access_token(USERS[0])

@@ -1,4 +1,4 @@
-"""Calls whose callers leave while a party has not answered yet."""
+"""Calls whose client disconnects while a party has not answered yet."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def call_of(service: Service, session: ServiceSession | None, token: str) -> Req
 
 
 def sent(service: Service, call: Request) -> AbstractContextManager[int]:
-    """Sends this call on a connection of its own, which ends with the block."""
+    """Sends this call on its own connection, which is closed at the end of the block."""
     place = service.wire.place_of(call.url)
     assert place is not None  # noqa: S101 - the operation is at the service's own address
     return sent_and_left(place, call, number=1)
 
 
 def reached(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:
-    """How many requests of the calls have come to the party; waits for the first."""
+    """How many requests of the calls the party has received; waits for the first one."""
     until = time.monotonic() + REACHES_WITHIN_S
     while not world.gateway.journal.since(mark, endpoint) and time.monotonic() < until:
         time.sleep(_PAUSE_S)

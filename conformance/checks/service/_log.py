@@ -1,4 +1,4 @@
-"""The service's log, once everything has arrived in it."""
+"""The service's log after all entries have been written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOGS_WITHIN_S, LOG_RESTS_S = 3.0, 0.5
 
 
 def written(world: ServiceWorld) -> str:
-    """The log, once it exists and nothing more arrives: some services log a little after they answer."""
+    """The log, once it exists and does not grow any more: some services log a little after they answer."""
     until, log, since = time.monotonic() + LOGS_WITHIN_S, world.log(), time.monotonic()
     while (now := time.monotonic()) < until and (not log.strip() or now - since < LOG_RESTS_S):
         time.sleep(0.1)
@@ -22,7 +22,7 @@ def written(world: ServiceWorld) -> str:
 
 
 def no_log_left_out(world: ServiceWorld, log: str) -> None:
-    """Leaves the part out if a log could not be read; an empty log shows nothing either."""
+    """Raises LeftOut if a log could not be read or is empty."""
     if missing := world.missing_logs():
         raise LeftOut("; ".join(missing))
     if not log.strip():

@@ -14,17 +14,17 @@ PROCESSES = 4
 
 
 def processes(world: ServiceWorld) -> int:
-    """How many processes of the service may hold a Proxy token of their own."""
+    """How many processes of the service may each hold their own Proxy token."""
     return world.limits.worker_processes or PROCESSES
 
 
 def serves(service: Service, world: ServiceWorld) -> None:
-    """A call for which no earlier merchant token can be used is served."""
+    """Requires that the service serves a call for which it can have no cached merchant token."""
     served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
 
 
 def asks(service: Service, world: ServiceWorld, after_s: float = 0.0) -> bool:
-    """True if the service requested another Proxy token for a call some seconds later, or meanwhile."""
+    """True if the service requested another Proxy token within these seconds, or for the call after them."""
     mark = world.gateway.journal.mark()
     time.sleep(after_s)
     serves(service, world)

@@ -19,7 +19,7 @@ EVERY = (MERCHANT_TOKEN, PROXY_TOKEN, PROXY_SECRET, PROXY_ID)
 
 
 def no_credentials_in(received: ServiceReceived, answers: Sequence[Exchange], *kinds: str) -> None:
-    """None of these answers contains a credential of these kinds."""
+    """Expects that none of these answers contains a credential of these kinds."""
     found = received.leaks_of(answers, *kinds)
 
     expect.that(

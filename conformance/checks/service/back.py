@@ -1,7 +1,7 @@
-"""The very first calls, when the service may know no gateway keys and have no Proxy token.
+"""The very first calls, when the service may have no gateway keys and no Proxy token.
 
-These checks run first, because later it has both. The first Proxy tokens of a world have a short lifetime, so
-that the next checks can see what happens when they expire.
+These checks run first, because later the service has both. The first Proxy tokens of a world have a short
+lifetime, so that the next checks can test what happens when they expire.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 BURST = 12
 # A larger burst does not fit into the queue of a small service.
 LARGEST_BURST = 48
-# The token is delayed, by a second at most, so that a fast service does not have it before the others ask. On
-# a busy machine a service with a timeout of a second may give up: later requests are answered at once.
+# The delay of the Proxy token, a second at most: a fast service must not have it before the other calls come.
+# On a busy machine a service with a timeout of a second may give up, so later requests are answered at once.
 DELAYS_S = (0.5, 0.0, 0.0)
 # Another audience: the service fetches keys to check such a token, and requests no Proxy token for it.
 FOREIGN = ["https://another.example"]
@@ -67,12 +67,12 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
         again,
         f"{KEY_REFETCH_S:.0f} s after a first fetch of the discovery document or of the key set has failed",
         expected="another fetch",
-        got="none, and an operation that fails as all will that come next",
+        got="none, and an operation that fails",
     )
 
 
 def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bool:
-    """True if the service fetches this in the given time, and the fetch succeeds."""
+    """True if the service fetches this endpoint in the given time, and the fetch succeeds."""
     gateway, until, pause = world.gateway, time.monotonic() + KEY_REFETCH_S, 0.1
     while True:
         service.serve_once(world.unseen_token(USER, aud=FOREIGN))
@@ -112,7 +112,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
         pause = min(2.0, 1.5 * pause)
         good, asked = _called_at_once(service, world, next(delays))
         again, most = again + asked, max(most, asked)
-    # A service that requested again but serves no call with the token may never serve one.
+    # A service that requested a token again but serves no call with it may never serve one.
     require.that(
         good > 0 or not again,
         f"{_burst_of(world)} first calls at once",
@@ -139,9 +139,9 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
         raise LeftOut("the service got its Proxy token before it was first called")
     asked = _burst(service, world) if known is None else known
     if asks(service, world):
-        # More than the number of worker processes, so the reason is not that another process had no token.
+        # More calls than worker processes, so the reason is not that another process had no token.
         world.service_state.renews_far_ahead = all(asks(service, world) for _ in range(processes(world)))
-        # It renews so early that a token with a short lifetime is of no use: it still has none to reuse.
+        # It renews so early that it never reuses a token with a short lifetime.
         gateway.proxy_token_life_s = PROXY_TOKEN_S
         # If each process has a token by now, the first burst is judged.
         asked = _burst(service, world) or asked
@@ -163,7 +163,7 @@ def _burst_of(world: ServiceWorld) -> int:
 
 
 def _burst(service: Service, world: ServiceWorld) -> int:
-    """The number of Proxy token requests when many users call concurrently and none has been served yet.
+    """The number of Proxy token requests for concurrent first calls of many users.
 
     A service that has just started may give up on a delayed token; it is then called again. If the calls that
     it serves need no request, an earlier try got the token, and the requests of that try count.
@@ -181,7 +181,7 @@ def _burst(service: Service, world: ServiceWorld) -> int:
 
 
 def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tuple[int, int]:
-    """The number of calls served and of Proxy tokens requested.
+    """The number of calls served, and of Proxy tokens requested.
 
     The calls are of two users. Another rule judges whether their orders are mixed up.
     """
@@ -194,6 +194,6 @@ def _called_at_once(service: Service, world: ServiceWorld, delay_s: float) -> tu
     called = list(zip(users, answers, strict=True))
     if any(shows_orders(answer, world, OTHER if user == USER else USER) for user, answer in called):
         world.service_state.mixed_first_calls = True
-    # Another rule judges whether all the orders are in it.
+    # Another rule judges whether the answer contains all orders.
     good = sum(shows_orders(answer, world, user) for user, answer in called)
     return good, len(gateway.journal.since(mark, Endpoint.TOKEN))

@@ -1,4 +1,4 @@
-"""What goes on behind an answer that came in time."""
+"""What the service does after it has answered a call in time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import count_fault, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# The wait ends when the service has made no redemption for so long, and after so long in any case.
+# The wait ends when the service has made no redemption for QUIET_S, and after LONGEST_S in any case.
 QUIET_S, LONGEST_S = 3.0, 15.0
 _PAUSE_S = 0.1
 
 
 @check("BACK-06", needs=["faults"])
 def failed_redemption_is_not_tried_for_ever_behind_the_answer(service: Service, world: ServiceWorld) -> None:
-    """After the answer to a call whose redemption fails with 500, few tries follow while it still fails."""
+    """After the answer to a call whose redemption fails with 500, the service retries few times."""
     token = world.unseen_token(USER)
     tries = _tries(service, world, Answer(status=500), token)
 
@@ -36,7 +36,7 @@ def failed_redemption_is_not_tried_for_ever_behind_the_answer(service: Service, 
 
 @check("BACK-07")
 def refused_redemption_is_not_tried_for_ever_behind_the_answer(service: Service, world: ServiceWorld) -> None:
-    """After the answer to a call whose redemption is refused with 410, few tries follow."""
+    """After the answer to a call whose redemption is refused with 410, the service retries few times."""
     subject = unseen_subject()
     refusal = Answer(status=410, members={"error": "reauthentication_required"})
     tries = _tries(service, world, refusal, world.gateway.access_token(USER, sub=subject))
@@ -46,7 +46,7 @@ def refused_redemption_is_not_tried_for_ever_behind_the_answer(service: Service,
 
 
 def _tries(service: Service, world: ServiceWorld, answer: Answer, token: str) -> int:
-    """How often the service redeems this token while redemption has this answer, up to a bound."""
+    """How often the service redeems this token while redemption has this answer, up to a limit."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     works(service, world)
     gateway.script.always(Endpoint.REDEMPTION, answer)

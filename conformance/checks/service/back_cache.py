@@ -1,8 +1,8 @@
 """The behaviour of a service whose Proxy token has ended.
 
 These checks run after those about the first calls: the first Proxy tokens of a world have a short stated
-lifetime, so that their end can be waited for. They run before the checks in which Proxy tokens are refused:
-a service that has just replaced a refused token may wait before it does so again.
+lifetime, so that the checks can wait for their end. They run before the checks in which Proxy tokens are
+refused: a service that has just replaced a refused token may wait before it does so again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gateproof.fakes.gateway.script import Endpoint
 
 # A service that replaces a revoked Proxy token does so soon.
 MENDS_WITHIN_S = 10
-# Beyond the time for which a token may be used past its end: a service may have received it a moment later.
+# Extra time after the grace period of a Proxy token: a service may have received the token a moment later.
 MOMENT_S = 2.0
 _HEADER = "x-proxy-token"
 _REPLACED = "the service replaces a Proxy token that is refused, so the next end shows nothing new"
@@ -40,9 +40,9 @@ def calls_go_on_past_the_end_of_a_proxy_token(
 ) -> None:
     """Calls work after the stated lifetime of the Proxy token; one call may fail on the ended token.
 
-    The gateway refuses the token from a few seconds after its end. If a call fails on it, the next call with
-    the same token must not: the service has another token by then. What the service does when a token is
-    revoked early is recorded.
+    The gateway refuses the token a few seconds after its end. If a call fails because of that, the next call
+    must not fail with the same token: the service has another token by then. What the service does when a
+    token is revoked early is recorded.
     """
     _first_end(service, world, campaign)
 
@@ -51,7 +51,7 @@ def calls_go_on_past_the_end_of_a_proxy_token(
 def calls_go_on_past_the_end_of_the_next_proxy_token(
     service: Service, world: ServiceWorld, campaign: Campaign | None
 ) -> None:
-    """The same for the token after that, if the service replaces tokens by their lifetime alone."""
+    """Calls work past the end of the next Proxy token, too, if the service renews by lifetime only."""
     gateway, state = world.gateway, world.service_state
     if not state.saw_an_end:
         _goes_by_a_fixed_time(world, campaign)
@@ -69,7 +69,7 @@ def calls_go_on_past_the_end_of_the_next_proxy_token(
 
 
 def _first_end(service: Service, world: ServiceWorld, campaign: Campaign | None) -> None:
-    """The end of the service's current Proxy token, and then the revocation of its replacement."""
+    """Tests the end of the service's current Proxy token, and then the revocation of its replacement."""
     gateway, state = world.gateway, world.service_state
     fixed = _goes_by_a_fixed_time(world, campaign)
     gateway.proxy_token_life_s = PROXY_TOKEN_S if fixed else FIRST_PROXY_TOKENS_S
@@ -87,7 +87,7 @@ def _first_end(service: Service, world: ServiceWorld, campaign: Campaign | None)
 
 
 def _goes_by_a_fixed_time(world: ServiceWorld, campaign: Campaign | None) -> bool:
-    """Whether the target file says so; then only a campaign can wait for the end of a token."""
+    """True if the service keeps Proxy tokens for a fixed time; only a campaign can wait for their end."""
     fixed = world.limits.proxy_token_cache_s is not None
     if fixed and campaign is None:
         raise Unavailable(
@@ -104,7 +104,7 @@ def _gets_a_short_one(service: Service, world: ServiceWorld) -> bool:
     if all(token.life_s <= FIRST_PROXY_TOKENS_S for token in _held(world)):
         return False
     if world.service_state.renews_far_ahead:
-        # It was seen to replace such tokens by their lifetime, long before their end.
+        # It replaces such tokens by their lifetime, long before their end.
         return False
     if _calls_lost_by_a_revocation(service, world) is None:
         raise LeftOut(_WHOLE_HOUR)
@@ -112,10 +112,10 @@ def _gets_a_short_one(service: Service, world: ServiceWorld) -> bool:
 
 
 def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False) -> bool:
-    """Calls work past the end of the tokens in use; True if the gateway refused one of them.
+    """Expects that calls work past the end of the tokens in use; True if the gateway refused one of them.
 
-    A service may replace a refused token seldom; if one was refused already (`forced`), a failure shows
-    nothing.
+    A service may limit how often it replaces refused tokens; if one was refused already (`forced`), a failure
+    shows nothing.
     """
     gateway = world.gateway
     serves(service, world)
@@ -132,9 +132,9 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
 
 
 def _calls_work(service: Service, world: ServiceWorld, holders: int, *, forced: bool) -> bool:
-    """Each token is refused in one failed call at most; each process may fail once.
+    """Expects that each token is refused in one failed call at most; each process may fail once.
 
-    One more call may fail, on a connection that was closed while nobody called.
+    One more call may fail, on an idle connection that was closed.
     """
     orders, refused, lost, failed = world.gateway.orders_of(USER), False, Counter[str](), 0
     for _ in range(2 * holders + 1):
@@ -173,13 +173,13 @@ def _called(service: Service, world: ServiceWorld) -> tuple[Exchange, set[str]]:
 
 
 def _held(world: ServiceWorld) -> list[ProxyToken]:
-    """The tokens that the service has redeemed with; each of its processes may have one of its own."""
+    """The tokens that the service has redeemed with; each of its processes may have its own token."""
     shown = {call.header(_HEADER) for call in world.gateway.journal.since(0, Endpoint.REDEMPTION)}
     return [token for token in world.gateway.proxy_tokens if token.value in shown and not token.revoked]
 
 
 def _calls_lost_by_a_revocation(service: Service, world: ServiceWorld) -> int | None:
-    """How many calls fail after the Proxy token was revoked; None if the service goes on with that token."""
+    """How many calls fail after the Proxy token was revoked; None if the service keeps using that token."""
     gateway, lost = world.gateway, 0
     gateway.revoke_proxy_tokens()
     until = time.monotonic() + MENDS_WITHIN_S

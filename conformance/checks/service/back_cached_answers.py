@@ -1,4 +1,4 @@
-"""Answers of the merchant API that may be cached belong to one user."""
+"""Calls when answers of the merchant API are cacheable: they still belong to one user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import expect
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 _LONG_S = 3600
-# What a merchant's API may say of caching. None of it makes one user's orders those of another.
+# Caching headers of a merchant API. None of them allows the service to show one user's orders to another.
 CACHING: Mapping[str, Callable[[], Mapping[str, str | None]]] = {
     "nothing": lambda: {"cache-control": None},
     "private, max-age": lambda: {"cache-control": "private, max-age=300"},
@@ -27,7 +27,7 @@ CACHING: Mapping[str, Callable[[], Mapping[str, str | None]]] = {
 def answers_that_may_be_cached_bring_each_user_their_own(
     service: Service, world: ServiceWorld, case: Callable[[], Mapping[str, str | None]]
 ) -> None:
-    """Calls of two users in turn each show their own orders, whatever the merchant API says of caching."""
+    """Two users in turn each get their own orders, whatever caching headers the merchant API sends."""
     gateway = world.gateway
     for user in (USER, OTHER, USER):
         gateway.script.always(Endpoint.MERCHANT_API, Answer(headers=case()))

@@ -17,14 +17,14 @@ from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
-# The lifetime of a merchant token that should expire.
+# The lifetime of a merchant token that expires during the check.
 LIFE_S = 2.0
 # The answer to the redemption after the old token has expired.
 NO_OTHER = {
     "410": Answer(status=410, members={"error": "reauthentication_required"}),
     "500": Answer(status=500),
 }
-# Calls the operation with a token, once or repeatedly.
+# Calls the operation with a token.
 Ask = Callable[[str], Exchange]
 
 
@@ -51,11 +51,11 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     if service.operation.kind == "mcp":
         kept["in a session that goes on"] = _kept(world, utc, _in_one_session(service))
     for name, failure in NO_OTHER.items():
-        # If a token cannot be renewed, the answer comes at once and not after a wait.
+        # If a token cannot be renewed, the call is answered at once and not after a wait.
         kept[f"while redemption answers {name}"] = _kept(
             world, utc, service.serve, service.serve_once, failure
         )
-    # Tolerance for clocks: some cut timestamps to whole seconds, and one more second is allowed.
+    # Clock tolerance: one more second, because some services truncate timestamps to whole seconds.
     time.sleep(max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
     for name, each in kept.items():
         mark = gateway.journal.mark()
@@ -80,7 +80,7 @@ def _kept(
     again: Ask | None = None,
     redemption: Answer = OK,
 ) -> Kept:
-    """A call of a new user whose every redemption returns a token of a few seconds."""
+    """A call of a new user, for whom each redemption returns a token that is valid for a few seconds."""
     gateway, expires_at = world.gateway, time.time() + LIFE_S
     token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": said(expires_at)}))
@@ -92,7 +92,7 @@ def _kept(
 
 
 def _in_one_session(service: Service) -> Ask:
-    """The operation, always in the session that the first call begins."""
+    """The operation, always in the session that the first call starts."""
     begun: list[Callable[[str], Exchange]] = []
 
     def ask(token: str) -> Exchange:

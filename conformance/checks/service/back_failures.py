@@ -22,7 +22,7 @@ from gateproof.conformance.suite.claims import count_fault, expect, require
 from gateproof.conformance.suite.time_limits import SERVICE_ANSWER_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# Longer than a caller may wait. A service with a circuit breaker recovers in the time given to a service.
+# Longer than a caller may wait. A service with a circuit breaker recovers in the time of SERVICE_BREAKER_S.
 TOLD_TO_WAIT_S = int(SERVICE_ANSWER_S) + 1
 FAILURES = {
     "500": Answer(status=500),
@@ -37,14 +37,14 @@ FAILURES = {
 }
 # Answers with a status that is no answer to the request.
 TRANSIENT = ("500", "503", "503-for-a-minute", "reset", "hang")
-# Bodies that cannot be read as orders; other JSON may be passed on as it came, also at the next call.
+# Bodies that cannot be parsed as orders; a service may pass on other JSON unchanged, also at the next call.
 UNREADABLE = ("not-json", "cut-json")
 BREAKING = {
     f"{endpoint.value}, {name}": (endpoint, name)
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name in FAILURES
 }
-# If that is not enough for a service, the merchant accepts the next token, because the wait must end.
+# After this many refusals the merchant accepts the next token, because the wait must end.
 REFUSALS = 4 * MOST_TRIES
 
 
@@ -71,7 +71,7 @@ def failing_party_costs_no_more_than_a_bounded_try(
     if name in TRANSIENT or (endpoint is Endpoint.MERCHANT_API and name in UNREADABLE):
         recovers(service, world, failed=lambda: token)
     elif endpoint is Endpoint.REDEMPTION:
-        # A 200 without sense may count as the gateway's final answer for this token.
+        # The service may treat a malformed 200 as the gateway's final answer for this token.
         recovers(service, world, failed=authorized_again(world, subject))
     else:
         recovers(service, world)

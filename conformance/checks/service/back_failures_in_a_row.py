@@ -32,9 +32,9 @@ BREAKING = {
 def failures_in_a_row_are_followed_by_recovery(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, Answer]
 ) -> None:
-    """After many calls that failed one after the other, the operation works again.
+    """After many calls in a row have failed, the operation works again.
 
-    A service with a circuit breaker stops asking the party meanwhile, and has to ask it again later.
+    A service with a circuit breaker stops calling the party meanwhile, and has to call it again later.
     """
     endpoint, failure = case
     gateway = world.gateway

@@ -1,4 +1,4 @@
-"""The files that a service writes: a Proxy token belongs into its memory."""
+"""The files that a service writes: a Proxy token must be in its memory only."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, NotApplicable, expect, observe
 
-# How much later than the answer a file may be written; some services write once in a while.
+# How much later than the answer a file may be written; some services write periodically.
 WRITES_WITHIN_S = 3.0
 PAUSE_S = 0.5
 LOOKS_FOR_S = 30.0
@@ -28,8 +28,8 @@ LOOKS_FOR_S = 30.0
 def proxy_token_is_in_no_file(service: Service, world: ServiceWorld, received: ServiceReceived) -> None:
     """No file below the folder of the service, or below TMPDIR, contains a Proxy token of the run.
 
-    The service is called, its Proxy token is revoked, and it is called again, so that one which writes at a
-    renewal has written. Log files are another rule's. What else it keeps in files is recorded.
+    The service is called, its Proxy token is revoked, and it is called again, so that a service which writes
+    at a renewal has written. Log files belong to another rule. Other secrets in files are recorded.
     """
     files = world.files
     if files is None:

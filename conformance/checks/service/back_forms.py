@@ -1,6 +1,6 @@
 """The exact form of the service's requests to the gateway and the merchant.
 
-Other rules judge whether the operation succeeds: the requests are judged in any case.
+The requests are judged even if the operation fails, which other rules judge.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AUDIENCES = {
     "another-audience-first": ("https://other.example", ""),
     "another-audience-last": ("", "https://other.example"),
 }
-# Redemptions without a merchant token, some with a status of success.
+# Redemptions that return no merchant token, some with a success status.
 NO_MERCHANT_TOKEN = {
     "400": Answer(status=400),
     "401": Answer(status=401),
@@ -43,7 +43,7 @@ NO_MERCHANT_TOKEN = {
     "null": Answer(body=b'{"access_token": null}'),
     "not-json": Answer(body=b"<!doctype html><title>Maintenance</title>"),
 }
-# What may lead to a second try, which a client may write in another way.
+# Answers after which a client may retry, perhaps in another form.
 REFUSED_OR_FAILED = {
     **{str(status): Answer(status=status) for status in (400, 401, 403, 404, 410, 415, 500)},
     "reset": Answer(reset=True),
@@ -77,7 +77,7 @@ def proxy_token_is_asked_for_by_basic_after_a_refusal(
 
 
 def _have_basic(world: ServiceWorld, mark: int) -> None:
-    """All Proxy token requests since then; there is one at least."""
+    """Expects the exact form of all Proxy token requests since `mark`; requires at least one."""
     setup = world.gateway.setup
     calls = _asked(world, mark, Endpoint.TOKEN, world.gateway.addresses.token_endpoint)
     require.that(bool(calls), "journal of the gateway", expected="a Proxy token request", got="none")
@@ -185,7 +185,7 @@ def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWo
 
 
 def _have_their_exact_form(world: ServiceWorld, mark: int, token: str) -> None:
-    """All redemptions since then, for this token of the agent; there is one at least."""
+    """Expects the exact form of all redemptions of this agent's token since `mark`; requires at least one."""
     gateway = world.gateway
     calls = _asked(world, mark, Endpoint.REDEMPTION, gateway.addresses.redemption_endpoint)
     require.that(bool(calls), "journal of the gateway", expected="a redemption", got="none")
@@ -228,7 +228,7 @@ def _asked(world: ServiceWorld, mark: int, endpoint: Endpoint, url: str) -> list
 
 
 def _at_the_merchant(world: ServiceWorld, mark: int) -> list[Call]:
-    """The calls of the merchant API since then, also with an unknown method or path."""
+    """The calls of the merchant API since `mark`, also with an unknown method or path."""
     url = world.gateway.addresses.merchant_api_url
     path = urlsplit(url).path
     return [

@@ -61,9 +61,9 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
 
 
 def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -> tuple[Exchange, list[Call]]:
-    """Calls the operation with a token under a new key, while an endpoint on the way to the keys fails."""
+    """Calls the operation with a token under a new key, while discovery or the key set fails."""
     gateway, until, pause = world.gateway, time.monotonic() + ASKS_WITHIN_S, 0.25
-    # Some services fetch keys in the background: requests between two calls belong to the next call.
+    # Some services fetch keys in the background: requests between two calls count for the next call.
     mark = gateway.journal.mark()
     while True:
         answer = service.serve_once(world.unseen_token(USER))

@@ -1,4 +1,4 @@
-"""What a user's call leaves behind at an MCP server is that user's."""
+"""Resources and prompts that a user's call created at an MCP server belong to that user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Asked = tuple[str, dict[str, Any]]
 
 @check("BACK-10", cases=("in-their-own-session", "in-the-same-session"))
 def what_a_call_left_behind_is_not_for_another_user(service: Service, world: ServiceWorld, case: str) -> None:
-    """A user who reads resources and prompts that another user's call left behind gets none of the orders.
+    """A user who reads resources and prompts created by another user's call gets none of that user's orders.
 
     They are those that the server lists for the first user, that the result of the call links to, and
     templates with the first user's subject.
@@ -52,7 +52,7 @@ def _linked(shown: Exchange) -> Iterator[_Asked]:
     for part in _entries(mcp.result_of(shown).get("content")):
         inner = part.get("resource")
         uri = inner.get("uri") if isinstance(inner, dict) else part.get("uri")
-        # Who was given an address that nobody can guess may pass it on.
+        # A user who was given a URL that nobody can guess may pass it on.
         if isinstance(uri, str) and not _UNGUESSABLE.search(uri):
             yield "resources/read", {"uri": uri}
 

@@ -1,4 +1,4 @@
-"""Whose orders are shown is said by the token alone, whatever else a request names."""
+"""The token alone decides whose orders are shown, whatever else a request names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEADERS = (
 )
 _NAMES = ("user", "user_id", "userId", "sub", "subject", "customer_id", "account")
 _ORDER_NAMES = ("id", "order_id", "orderId")
-# Subjects of two users that code takes for one if it does more with them than compare.
+# Subjects of two users that look equal to code that normalizes them before it compares.
 ALIKE: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "in-another-case": lambda some: (f"sub_user{some}", f"sub_USER{some.upper()}"),
     "after-a-long-beginning": lambda some: (f"sub_{some * 7}a", f"sub_{some * 7}b"),
@@ -69,9 +69,9 @@ def similar_subjects_are_two_users(
 
 @check("BACK-10", cases=("header", "query", "path", "message"))
 def another_user_who_is_named_is_not_served(service: Service, world: ServiceWorld, case: str) -> None:
-    """With a user's own token, no header, parameter or path that names another user shows their orders.
+    """With a user's own token, no header, parameter or path that names another user shows that user's orders.
 
-    Names that a service does not know may be ignored or refused.
+    A service may ignore or refuse names that it does not know.
     """
     subject = str(world.gateway.claims(USER)["sub"])
     for named, answer in _asked(service, world, case, dict.fromkeys(_NAMES, subject)):
@@ -88,15 +88,15 @@ def another_user_who_is_named_is_not_served(service: Service, world: ServiceWorl
 def order_that_is_named_is_not_shown_to_another(service: Service, world: ServiceWorld, case: str) -> None:
     """With a user's own token, an order of another user is not found by its ID.
 
-    A service may repeat what was asked for, and does so for an order that there is not as well.
+    A service may repeat the requested ID; then it also does so for an order that does not exist.
     """
     order = world.gateway.orders_of(USER)[0]["id"]
-    nobodys = f"order-{secrets.token_hex(6)}"
+    unknown = f"order-{secrets.token_hex(6)}"
     asked = _asked(service, world, case, dict.fromkeys(_ORDER_NAMES, order))
-    repeated = _asked(service, world, case, dict.fromkeys(_ORDER_NAMES, nobodys))
+    repeated = _asked(service, world, case, dict.fromkeys(_ORDER_NAMES, unknown))
     for (named, answer), (_, control) in zip(asked, repeated, strict=True):
         found = service.succeeded(answer) and holds_orders(answer, [{"id": order}])
-        echoed = service.succeeded(control) and holds_orders(control, [{"id": nobodys}])
+        echoed = service.succeeded(control) and holds_orders(control, [{"id": unknown}])
         expect.that(
             not found or echoed,
             f"{answer.step} with the token of {OTHER}, which names an order of {USER} in {named}",
@@ -132,7 +132,7 @@ def _in_the_query(service: Service, token: str, said: Mapping[str, str]) -> Iter
 
 
 def _in_the_path(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    """As a part of the path, by GET alone, which changes nothing."""
+    """The name as a part of the path, only by GET, which changes nothing."""
     if service.operation.kind == "mcp":
         raise LeftOut("the operation is an MCP tool, which has one path")
     request = service.request((("Authorization", f"Bearer {token}"),))
@@ -146,7 +146,7 @@ def _in_the_path(service: Service, token: str, said: Mapping[str, str]) -> Itera
 
 
 def _in_a_message(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    """Among the arguments of a tool and beside them, or among the members of a JSON body."""
+    """The name in the arguments and in `_meta` of a tool call, or among the members of a JSON body."""
     asked = service.operation
     if asked.kind != "mcp":
         own = {} if asked.json is None else asked.json

@@ -32,9 +32,9 @@ LINES = {
     **{f"merchant API, {name}": (Endpoint.MERCHANT_API, line) for name, line in SLOW.items()},
     "merchant API, answer-cut": (Endpoint.MERCHANT_API, LOST["answer-cut"]),
 }
-# Behind the listener there may also be the discovery document, which some services fetch for each call.
+# The discovery document may have the same listener, and some services fetch it for each call.
 MOST_CONNECTIONS = 3 * MOST_TRIES
-# One call may fail on an earlier pooled connection that the service does not know to be closed.
+# One call may fail on a pooled connection that was closed without the service noticing.
 TRIES = 3
 
 

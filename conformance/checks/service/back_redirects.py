@@ -27,7 +27,7 @@ REDIRECTS = {
 def redirect_to_another_host_gets_no_credential(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, int]
 ) -> None:
-    """A service that a party redirects to another host sends no credential there."""
+    """If a party redirects the service to another host, the service sends no credential there."""
     endpoint, status = case
     gateway, mark, before = world.gateway, world.thief.mark(), world.gateway.journal.mark()
     works(service, world)

@@ -26,7 +26,7 @@ from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 REFUSALS = ("400", "401", "404", "410")
-# How long an earlier merchant token may still be used.
+# Lifetime of an earlier merchant token, during which the service may still use it.
 _MOMENT_S = 2.0
 
 
@@ -93,7 +93,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
         _served_until(service, world, subject, time.time() + MERCHANT_TOKEN_S)
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
-    # Another token redeemed in its place does not belong to the Project either.
+    # The service may redeem another token instead; that one does not belong to the Project either.
     refusal = Answer(status=401, members={"error": "wrong_project"}, whose=token)
     mark = gateway.journal.mark()
     gateway.script.always(Endpoint.REDEMPTION, refusal)
@@ -118,9 +118,9 @@ def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, fl
 
 
 def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
-    """The user is served with a merchant token that states its expiry; without that it may not be cached.
+    """Requires that the user is served with a merchant token that states its expiry, so it may be cached.
 
-    Over MCP some services redeem for each request of a call; all of these tokens state it.
+    Over MCP some services redeem for each request of a call; all of these tokens state their expiry.
     """
     gateway = world.gateway
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
@@ -129,7 +129,7 @@ def _served_until(service: Service, world: ServiceWorld, subject: str, expires: 
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:
-    """The answer to a new token of a user whose redemption is refused, and whether a redemption was made."""
+    """The answer to a new token of a user whose redemption is refused; True if the service redeemed."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
     token = gateway.access_token(USER, sub=subject)
     gateway.script.always(Endpoint.REDEMPTION, _refusal(case, token))

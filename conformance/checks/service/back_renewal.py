@@ -1,4 +1,4 @@
-"""Many calls at the moment at which a Proxy token is to be renewed."""
+"""Many concurrent calls when a Proxy token has to be renewed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 BURST = 12
-# So that a fast service does not have the next token before the others ask.
+# The delay of the next token: a fast service must not have it before the other calls come.
 DELAY_S = 0.5
 
 

@@ -1,4 +1,4 @@
-"""A session does not decide whose call it is: the token does."""
+"""The token, and not the session, decides for which user a call is."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
 def resumed_stream_brings_nothing_of_another(service: Service, world: ServiceWorld, case: str) -> None:
     """A user who resumes a stream by the ID of an event gets no orders of another user.
 
-    The IDs are those of the other user's events, and some that servers count from.
+    The IDs are those of the other user's events, and common first IDs of servers.
     """
     gateway, a_stream = world.gateway, False
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
@@ -78,7 +78,7 @@ def cookie_of_one_user_brings_nothing_to_another(service: Service, world: Servic
 
 
 def _events_of(answer: Exchange) -> list[str]:
-    """The IDs of the events of this answer, the last two."""
+    """The IDs of the last two events of this answer."""
     text = answer.answer.text() if answer.answer is not None else ""
     return [each.strip() for each in _EVENT_ID.findall(text)][-2:]
 

@@ -55,7 +55,7 @@ def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Before:
-    """A user who was served with a first token and a merchant token that expires, and how to call again."""
+    """A user who was served with a first token and an expiring merchant token, and how to call again."""
 
     subject: str
     first: str

@@ -1,4 +1,4 @@
-"""Parties with a wrong certificate that would receive a credential."""
+"""Parties with an invalid certificate that would receive a credential."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES = {
     for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
     for name, door in WRONG.items()
 }
-# The first call may fail on a connection that was dropped.
+# The first call may fail on a connection that was closed.
 _TRIES = 3
 
 
@@ -35,7 +35,7 @@ _TRIES = 3
 def party_with_a_wrong_certificate_is_asked_nothing(
     service: Service, world: ServiceWorld, case: tuple[Endpoint, DoorFault]
 ) -> None:
-    """The service sends no request to a party that shows a wrong certificate.
+    """The service sends no request to a party that shows an invalid certificate.
 
     The request would contain a credential. The same call works before and afterwards.
     """
@@ -58,7 +58,7 @@ def party_with_a_wrong_certificate_is_asked_nothing(
 def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """The service requests no Proxy token from a token endpoint with a wrong certificate.
+    """The service requests no Proxy token from a token endpoint with an invalid certificate.
 
     The request would contain the Proxy client's secret. It is due because the old Proxy token is refused.
     """

@@ -1,4 +1,4 @@
-"""Parties with a wrong certificate that would serve the gateway's keys."""
+"""Parties with an invalid certificate that would serve the gateway's keys."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from gateproof.fakes.gateway.script import Endpoint
 def key_set_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """A token under a key that is served only with a wrong certificate shows no orders.
+    """A token under a key that is served only with an invalid certificate shows no orders.
 
-    Served with the right certificate, the same key is accepted.
+    If the same key is served with the right certificate, the service accepts it.
     """
     _is_not_believed(service, world, Endpoint.CORE_KEYS, case)
 
@@ -38,7 +38,7 @@ def key_set_under_a_wrong_certificate_is_not_believed(
 def discovery_document_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """A discovery document that is served with a wrong certificate is not used, also on later fetches."""
+    """A discovery document that is served with an invalid certificate is not used, also on later fetches."""
     if Endpoint.CORE_KEYS in world.listeners.behind(Endpoint.DISCOVERY):
         raise LeftOut("discovery document and key set have one address, which another case tests")
     if not world.service_state.discovers_again:
@@ -47,7 +47,7 @@ def discovery_document_under_a_wrong_certificate_is_not_believed(
 
 
 def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, aspect: str) -> None:
-    """The service sends no request under a wrong certificate, and finds the new key afterwards."""
+    """Expects no request to a party with an invalid certificate; requires that the key is found later."""
     wrong, gateway = WRONG[aspect], world.gateway
     issued(world, wrong)
     works(service, world)
@@ -79,7 +79,7 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
 
 
 def _looked_for(service: Service, world: ServiceWorld, mark: int, visits: Callable[[], int]) -> str:
-    """Calls with tokens under a new key until the service fetches keys; returns the last call."""
+    """Calls with tokens under a new key until the service fetches keys; returns the last call's token."""
     until, pause = time.monotonic() + ASKS_WITHIN_S, 0.25
     while True:
         token = world.unseen_token(USER)

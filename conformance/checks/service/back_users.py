@@ -22,7 +22,7 @@ from gateproof.fakes.gateway.script import Answer, Endpoint
 CALLERS, CALLS = 8, 4
 # How long redemption and the merchant may delay their answers.
 LATE_S = 0.06
-# Number of calls that wait together for a Proxy token, whose answer is delayed until all have arrived.
+# Number of calls that wait together for a Proxy token; its response is delayed until all have arrived.
 WAITING = 8
 FETCHED_AFTER_S = 0.5
 
@@ -47,7 +47,7 @@ def two_users_calls_never_mix(service: Service, world: ServiceWorld, races: Race
 def calls_that_wait_for_a_proxy_token_never_mix(service: Service, world: ServiceWorld, races: Races) -> None:
     """Two users whose calls wait for one Proxy token never get each other's orders.
 
-    Their calls may fail. A service that uses only the lifetime of a Proxy token requests no other here; then
+    Their calls may fail. A service that renews Proxy tokens by lifetime only requests no other here; then
     only its first calls in this run can be judged.
     """
     expect.that(
@@ -88,7 +88,8 @@ def tokens_without_an_identifier_bring_each_user_their_own(service: Service, wor
 def cookie_of_the_merchant_is_recorded(service: Service, world: ServiceWorld) -> None:
     """Calls of two users each show their own orders if the merchant API sets a cookie for each of them.
 
-    Whether one user's cookie goes along with another's call is recorded: the specification names no cookies.
+    The check records whether the service sends one user's cookie in another user's call: the specification
+    names no cookies.
     """
     gateway, cookies = world.gateway, {user: secrets.token_hex(12) for user in USERS}
     carried = False
@@ -107,9 +108,9 @@ def cookie_of_the_merchant_is_recorded(service: Service, world: ServiceWorld) ->
 
 
 def _called_in_waves(service: Service, world: ServiceWorld) -> None:
-    """Callers who call concurrently and then again, so that new calls overlap with late answers.
+    """Calls concurrently and then again, so that new calls overlap with late answers.
 
-    Nobody has redeemed their tokens before, so a cached merchant token of one user is not used again.
+    Each token is new to the service, so a cached merchant token of one user is not used again.
     """
     gateway = world.gateway
     users = [USERS[number % len(USERS)] for number in range(CALLERS)]
@@ -136,7 +137,7 @@ def _called_in_a_row(service: Service, tokens: Sequence[str]) -> list[Exchange]:
 
 
 def _waited_for_a_proxy_token(service: Service, world: ServiceWorld) -> bool:
-    """Calls of both users while the Proxy token is invalid; says if the service requested another."""
+    """Calls of both users while the Proxy token is invalid; True if the service requested another one."""
     gateway = world.gateway
     users = [user for _ in range(WAITING // len(USERS)) for user in USERS]
     mark = gateway.journal.mark()

@@ -1,7 +1,7 @@
 """How long the service reuses a Proxy token that is valid for an hour.
 
-These checks run last of their family, and their module name must sort last: a service that uses only the
-lifetime requests no other token afterwards.
+These checks run last of their family, and their module name must sort last: a service that renews by lifetime
+only requests no other token afterwards.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 IN_A_ROW = 20
-# If milliseconds are mistaken for seconds, or the reverse, an hour becomes three and a half seconds. For each
-# pause but one there may be a worker process that has had no call.
+# If milliseconds are mistaken for seconds, or the reverse, an hour becomes three and a half seconds. After
+# each pause but one, a worker process without an earlier call may serve the call.
 PAUSES, PAUSE_S = 4, 4.5
 
 
@@ -27,8 +27,8 @@ PAUSES, PAUSE_S = 4, 4.5
 def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
     """Twenty calls in a row, and calls a few seconds later, reuse a Proxy token that lasts an hour.
 
-    A service that requests another token after each of four short pauses keeps it for seconds only. One pause
-    more is made if each of its processes may have an earlier token whose short lifetime ends meanwhile.
+    A service that requests another token after each of four short pauses keeps tokens for seconds only. There
+    is one more pause if each of its processes may have an earlier token whose short lifetime ends meanwhile.
     """
     most = processes(world)
     pauses = max(PAUSES, most) + world.service_state.goes_by_lifetime
@@ -56,11 +56,11 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
 
 @check("BACK-02", cases=("404", "410"))
 def refused_redemption_costs_no_new_proxy_token(service: Service, world: ServiceWorld, case: str) -> None:
-    """When redemption answers 404 or 410, the service goes on with its Proxy token.
+    """When redemption answers 404 or 410, the service keeps using its Proxy token.
 
-    A token may be due for renewal just then, in each process once; so this is tried once more than there are
-    processes. A service may request no other token for a while after one, so there are pauses between the
-    tries. Whether a 500 costs a Proxy token is recorded.
+    A token may be due for renewal at that moment, once in each process; so this is tried once more than there
+    are processes. A service may request no other token for a while after one, so there are pauses between the
+    tries. Whether the service requests another token after a 500 is recorded.
     """
     gateway, most = world.gateway, processes(world)
     gateway.proxy_token_life_s = PROXY_TOKEN_S
@@ -78,7 +78,7 @@ def refused_redemption_costs_no_new_proxy_token(service: Service, world: Service
 
 
 def _requests_again(service: Service, world: ServiceWorld, status: int, times: int) -> bool:
-    """Whether another Proxy token was requested; then this waits before it returns."""
+    """True if another Proxy token was requested; then this waits before it returns."""
     requested = _requests(service, world, status, times) > 0
     if requested:
         time.sleep(PAUSE_S)
@@ -86,7 +86,7 @@ def _requests_again(service: Service, world: ServiceWorld, status: int, times: i
 
 
 def _requests(service: Service, world: ServiceWorld, status: int, times: int) -> int:
-    """The Proxy tokens requested in calls whose redemption has this answer, and in good calls after them."""
+    """Number of Proxy tokens requested in calls with this redemption answer and in good calls afterwards."""
     gateway = world.gateway
     mark = gateway.journal.mark()
     error = "reauthentication_required" if status == 410 else "scripted"

@@ -1,4 +1,4 @@
-"""The challenge, which tells an agent where to go."""
+"""The challenge, with which an agent finds the metadata."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import parts_of
 from gateproof.fakes.gateway.keys import new_key, signed
 
-# Authorization headers without a gateway access token; they are made from a good one.
+# Authorization headers without a valid Bearer token; some contain a good token in a wrong form.
 NO_TOKENS: dict[str, Callable[[str], str]] = {
     "basic": lambda _: "Basic YWdlbnQ6c2VjcmV0",
     "basic-with-the-token": lambda good: f"Basic {base64.b64encode(f'bearer:{good}'.encode()).decode()}",
@@ -45,7 +45,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "colon-and-space": lambda good: f"Bearer: {good}",
     "bearer-alone": lambda _: "Bearer",
     "no-scheme": lambda good: good,
-    # Both a server that reads the first word only and one that reads all find no token in it.
+    # Neither a server that reads only the first word nor one that reads all words finds a token in it.
     "a-word-before": lambda good: f"Bearer x {good}",
     "garbage": lambda _: "Bearer garbage",
     "two-dots": lambda _: "Bearer ..",
@@ -57,7 +57,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "as-a-parameter": lambda good: f'Bearer token="{good}"',
     "punctuation": lambda _: "!!!",
 }
-# Ends of host names that no public DNS has.
+# Suffixes of host names that public DNS does not have.
 INSIDE = (".local", ".internal", ".svc", ".lan", ".home.arpa")
 BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
     "no-jwt": lambda _: "garbage",
@@ -149,7 +149,7 @@ def challenge_for_a_bad_token_points_there_too(
     bearers = [each.parameters for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
     there = next((each[POINTER] for each in bearers if POINTER in each), None)
     if there is None:
-        raise LeftOut("a bad token gets no challenge with an address, which is for other rules to say")
+        raise LeftOut("a bad token gets no challenge with an address, which other rules judge")
     if there == pointer:
         expect.equal(there, pointer, POINTER)
         return
@@ -216,7 +216,7 @@ def error_in_the_challenge(service: Service) -> None:
 
 
 def _is_unreachable(host: str) -> bool:
-    """True for an address at which a server listens but to which nobody can connect, such as 0.0.0.0."""
+    """True for an address on which a server listens but to which no client can connect, such as 0.0.0.0."""
     try:
         return ip_address(host).is_unspecified
     except ValueError:
@@ -224,7 +224,7 @@ def _is_unreachable(host: str) -> bool:
 
 
 def _is_private(host: str) -> bool:
-    """True for a name or address of a private network; the machine's own is reachable here."""
+    """True for a name or address of a private network, except the machine's own, which is reachable here."""
     if host == "localhost" or host.endswith(".localhost"):
         return False
     try:

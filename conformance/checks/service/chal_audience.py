@@ -14,7 +14,7 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
-# Audiences that an incomplete comparison takes for the indicator.
+# Audiences that an incomplete comparison accepts as the indicator.
 _NEAR = (
     *("trailing-slash", "double-slash", "dot-segment", "dot-dot-segment", "longer-path", "parent-path"),
     *("upper-case-scheme", "upper-case-host", "path-in-other-case", "whole-in-upper-case", "http"),
@@ -55,7 +55,7 @@ AUDIENCES: dict[str, _CHANGE] = {
     "longer-host": lambda world, _: [f"{_indicator(world)}.evil.example"],
     "in-a-list-of-lists": lambda world, _: [[_indicator(world)]],
     "in-one-string-with-others": lambda world, _: [f"{_indicator(world)} https://evil.example"],
-    # A search for the indicator in a list also succeeds in a string that contains it.
+    # An `in` test for the indicator also succeeds in a string that contains it.
     "one-string-that-goes-on": lambda world, _: f"{_indicator(world)}.evil.example",
     "one-string-with-a-longer-path": lambda world, _: f"{_indicator(world)}/orders",
     "one-string-with-another-before": lambda world, _: f"https://evil.example {_indicator(world)}",

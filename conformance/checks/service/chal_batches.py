@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange
 
-# What comes before the request for the list of tools. A guard may let these through by their method.
+# Methods before the request for the list of tools. A guard may let a batch pass because of its first method.
 BATCHES: Mapping[str, tuple[str, ...]] = {
     "alone": (),
     "after-initialize": ("initialize",),
@@ -26,7 +26,7 @@ BATCHES: Mapping[str, tuple[str, ...]] = {
 def no_batch_lists_tools(service: Service, world: ServiceWorld, case: tuple[str, ...]) -> None:
     """Without a token, a batch of messages does not list the tools, in a session and outside.
 
-    One version of MCP has batches and the next has none.
+    Only some versions of MCP have batches.
     """
     session, token = begun(service, world)
     sessions = tuple(session.in_each_version())
@@ -40,7 +40,7 @@ def no_batch_lists_tools(service: Service, world: ServiceWorld, case: tuple[str,
             exchange=answer,
         )
     if not any(_lists_tools(_sent(each, case, token)) for each in sessions):
-        raise LeftOut("the server lists no tools in such a batch, with a good token either")
+        raise LeftOut("the server lists no tools in such a batch, not even with a good token")
 
 
 def _sent(session: ServiceSession, before: tuple[str, ...], token: str | None) -> Exchange:
@@ -56,5 +56,5 @@ def _messages(session: ServiceSession, methods: tuple[str, ...]) -> Iterator[Map
 
 
 def _lists_tools(answer: Exchange) -> bool:
-    """Any message of the answer has a result with tools."""
+    """True if any message of the answer has a result with tools."""
     return any("tools" in result for result in mcp.results(answer))

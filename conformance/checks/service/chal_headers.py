@@ -1,4 +1,4 @@
-"""Headers by which some services let in whoever has no token, or that change what they say to others."""
+"""Headers by which some services accept callers without a token, or that change answers to other callers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire.exchange import Headers
 
-# The caller's address, as a proxy tells it.
+# The caller's address, as a proxy forwards it.
 _LOCAL: Headers = (
     *(("X-Forwarded-For", value) for value in ("127.0.0.1", "::1", "localhost", "10.0.0.1")),
     *(("Forwarded", value) for value in ("for=127.0.0.1", 'for="[::1]"')),
     *((name, "127.0.0.1") for name in ("X-Real-IP", "X-Client-IP", "X-Originating-IP", "X-Remote-IP")),
     *((name, "127.0.0.1") for name in ("X-Remote-Addr", "True-Client-IP", "X-Cluster-Client-IP")),
 )
-# The host that was called, as a proxy tells it: a service may send its caller to its own.
+# The requested host, as a proxy forwards it: a service may redirect its caller to its own host.
 _LOCAL_HOSTS: Headers = (("X-Forwarded-Host", "localhost"), ("X-Host", "localhost"))
-# Who calls, as an authenticating proxy or a load balancer tells it; the value is a user's subject.
+# The caller, as an authenticating proxy or a load balancer forwards it; the value is a user's subject.
 _AUTHENTICATED = (
     *("Remote-User", "X-Remote-User", "X-Forwarded-User", "X-Auth-Request-User", "X-WEBAUTH-USER"),
     *("X-User", "X-User-Id", "X-Authenticated-User", "X-Authenticated-Userid", "X-Consumer-Username"),
     *("X-MS-CLIENT-PRINCIPAL-ID", "X-Goog-Authenticated-User-Id", "X-Subject", "X-Sub"),
 )
 _INTERNAL: Headers = (
-    # Next.js skipped its guards for this one (CVE-2025-29927).
+    # Next.js skipped its middleware for this header (CVE-2025-29927).
     ("X-Middleware-Subrequest", ":".join(["middleware"] * 5)),
     ("X-Middleware-Subrequest", ":".join(["src/middleware"] * 5)),
     *((name, "true") for name in ("X-Internal", "X-Internal-Request", "X-Authenticated", "X-Skip-Auth")),
@@ -56,9 +56,9 @@ TRUSTED: Mapping[str, Headers] = {
 
 @check("CHAL-01", cases=TRUSTED)
 def no_header_takes_the_place_of_a_token(service: Service, world: ServiceWorld, case: Headers) -> None:
-    """Without a token, no header that speaks for its caller opens the operation.
+    """Without a token, no header that a proxy might set replaces the token.
 
-    A server may refuse a header or host that it does not take, with another 4xx status.
+    A server may refuse an unknown header or host with another 4xx status.
     """
     good_token(service, world)
     subject = str(world.gateway.claims(USER)["sub"])
@@ -81,9 +81,9 @@ def no_header_takes_the_place_of_a_token(service: Service, world: ServiceWorld, 
 def pointer_is_not_of_a_host_that_another_caller_named(
     service: Service, world: ServiceWorld, case: Headers
 ) -> None:
-    """After a request that names another host, the next challenge still names the metadata.
+    """After a request that names another host, the next challenge does not name that host.
 
-    What the answer to that request itself says is for the service to choose: it may trust a proxy.
+    The answer to that request itself is not judged: a service may trust a proxy.
     """
     good_token(service, world)
     before = challenged(service.operate()).parameters[POINTER]

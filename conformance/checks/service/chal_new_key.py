@@ -16,8 +16,9 @@ from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_LEEWA
 from gateproof.fakes.gateway.keys import SigningKey
 from gateproof.fakes.gateway.script import Endpoint
 
-# If the service fetched the keys for the good token, the check tries again with so many keys. The first two
-# show how long the service needs to find one; for the next, the wrong token is sent alone for as long.
+# If the service fetched the keys only for the good token, the check tries again, with this many keys in
+# total. The first two measure how long the service needs to find one; for the next, only the wrong token is
+# sent for that time.
 MOST_KEYS = 3
 
 
@@ -40,7 +41,7 @@ def expired_token_under_a_new_key_shows_nothing(service: Service, world: Service
 
 
 def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]]) -> None:
-    """A wrong token under a just added key shows no orders; a good one does.
+    """Expects that a wrong token under a key just added shows no orders; a good one under it does.
 
     The wrong token is sent first each time, and again after the key was found. Redemption accepts both.
     """
@@ -58,7 +59,7 @@ def _shows_nothing(service: Service, world: ServiceWorld, wrong: Callable[[], di
 def _searched_for_the_wrong_token(
     service: Service, world: ServiceWorld, wrong: Callable[[], dict[str, Any]], *, alone_s: float
 ) -> bool:
-    """True if the wrong token made the service fetch the keys; false if the good one did.
+    """True if the wrong token made the service fetch the keys; False if the good one did.
 
     A service that limits how often it fetches may do so for the good token only. For `alone_s` seconds the
     good token is sent only if the keys were fetched for the wrong one.

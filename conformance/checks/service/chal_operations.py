@@ -1,4 +1,4 @@
-"""Every operation of an MCP server is behind the challenge, and not the configured one alone."""
+"""Every operation of an MCP server requires a token, not only the configured one."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.keys import new_key, signed
 
 CHALLENGE = "the challenge: 401 with WWW-Authenticate: Bearer and resource_metadata"
-# Who comes from outside of a session may be told so first.
+# A request outside of a session may get these statuses before the token is checked.
 OUTSIDE = frozenset({400, 404})
 _ELSEWHERE = "https://other.example"
 
 
 def _forged(world: ServiceWorld) -> str:
-    """The user's claims under a stranger's key; redemption would take the token."""
+    """The user's claims under an unknown key; redemption would accept the token."""
     gateway = world.gateway
     token = signed(gateway.claims(USER), new_key(gateway.algorithm), kid=gateway.core_key.kid)
     gateway.let_redeem(token, USER)
@@ -36,7 +36,7 @@ def _forged(world: ServiceWorld) -> str:
 
 
 def _id_token(world: ServiceWorld) -> str:
-    """What the core signs for an agent about its user."""
+    """An ID token that the core signed for an agent about this user."""
     gateway = world.gateway
     claims = gateway.claims(USER, aud=["agent_1"], ext=None, scope=None, scp=None, nonce="n")
     token = signed(claims, gateway.core_key)
@@ -54,7 +54,7 @@ UNACCEPTABLE: _Tokens = {
     "with an ID token": _id_token,
 }
 _NONE_OR_FORGED: _Tokens = {how: UNACCEPTABLE[how] for how in ("without a token", "with a forged token")}
-# Versions of MCP, one that there is not, and none. Some servers treat each version by another route.
+# Versions of MCP, one that does not exist, and none. Some servers handle each version in another code path.
 VERSIONS: Mapping[str, str | None] = {
     **{each: each for each in ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")},
     "unknown": "2099-12-31",
@@ -64,7 +64,7 @@ VERSIONS: Mapping[str, str | None] = {
 
 @check("CHAL-10", cases=METHODS)
 def operation_in_a_session_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
-    """In a session that a good token began, every operation asks for the token anew."""
+    """In a session started with a good token, every operation without a good token gets the challenge."""
     session, token = begun(service, world)
 
     _get_the_challenge(session, asks_for(case, session, token), world, is_outside=False)
@@ -74,7 +74,7 @@ def operation_in_a_session_gets_the_challenge(service: Service, world: ServiceWo
 def operation_outside_of_a_session_gets_the_challenge(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """Outside of every session, no operation is carried out for somebody without a good token."""
+    """Outside of every session, no operation is carried out without a good token."""
     session, token = begun(service, world)
 
     asks = asks_for(case, session, token)
@@ -87,9 +87,8 @@ def operation_of_any_version_gets_the_challenge(
 ) -> None:
     """Whatever version of MCP a request names, no operation is carried out without a good token.
 
-    Newer versions have no sessions: a request says everything itself.
-
-    The server may refuse a version that it does not know, in a session and outside.
+    Newer versions have no sessions: each request contains everything. The server may refuse a version that it
+    does not know, in a session and outside.
     """
     session, token = begun(service, world)
     asks = [*asks_for("tools/list", session, token), *asks_for("tools/call", session, token)]
@@ -99,7 +98,7 @@ def operation_of_any_version_gets_the_challenge(
 
 
 def begun(service: Service, world: ServiceWorld) -> tuple[ServiceSession, str]:
-    """A session of an MCP server in which the user has been shown the orders, and the token of that."""
+    """A session of an MCP server in which the operation has shown the orders, and its token."""
     if service.operation.kind != "mcp":
         raise NotApplicable("the operation is no MCP tool")
     token = world.gateway.access_token(USER)
@@ -116,7 +115,7 @@ def _get_the_challenge(
     is_outside: bool,
     tokens: _Tokens = UNACCEPTABLE,
 ) -> None:
-    """Each of these requests is made without a token, and with tokens that are not acceptable."""
+    """Expects the challenge for each of these requests without a token and with unacceptable tokens."""
     said_nothing: list[str] = []
     where = "outside of a session" if is_outside else "in a session that a good token began"
     for how, token in ((how, make(world)) for how, make in tokens.items()):
@@ -140,12 +139,12 @@ def _get_the_challenge(
 
 
 def _may_say_so(ask: Ask, answer: Exchange, *, is_outside: bool) -> bool:
-    """Whoever asks for what there is not may be told that, and whoever is in no session, too."""
+    """True if a missing object, or a missing session, explains the answer."""
     return (not ask.is_there and says_that_there_is_none(answer)) or (is_outside and answer.status in OUTSIDE)
 
 
 def _is_about_arguments(ask: Ask, answer: Exchange) -> bool:
-    """A JSON-RPC error about the arguments, or the error of a tool whose arguments were made up."""
+    """True for a JSON-RPC error about the arguments, or a tool's error if its arguments were invented."""
     if mcp.error_code(answer) in ABOUT_ARGUMENTS:
         return True
     return ask.made_up and ask.method == "tools/call" and mcp.result_of(answer).get("isError") is True

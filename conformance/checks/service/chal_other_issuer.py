@@ -1,4 +1,4 @@
-"""Tokens of an issuer that publishes its keys as the gateway does, and is not the gateway."""
+"""Tokens of another issuer, which publishes its keys like the gateway."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gateproof.fakes.other_issuer import OtherIssuer
 def token_that_verifies_at_its_own_issuer_gets_the_challenge(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
-    """A token whose `iss` names an issuer with keys of its own, under one of them, gets the challenge.
+    """A token of another issuer, signed with a key that this issuer publishes, gets the challenge.
 
     A service must take the issuer from the Resource's discovery document, and not from the token.
     """

@@ -16,11 +16,11 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange, Headers
 
-# Places where some clients put a token, in their spelling.
+# Headers in which some clients send a token, with their usual spelling.
 _WITH_A_SCHEME = ("X-Access-Token", "X-Authorization", "Proxy-Authorization", "X-Forwarded-Authorization")
 _BARE = (
     *("X-Access-Token", "X-Api-Key", "X-Auth-Token", "Access-Token", "Token", "X-Token", "X-Id-Token"),
-    # Headers in which an authenticating proxy passes the user on to a service.
+    # Headers in which an authenticating proxy forwards the user's token to a service.
     *("X-Forwarded-Access-Token", "X-Auth-Request-Access-Token"),
     *("X-Gateway-Token", "X-Gateway-Access-Token", "X-User-Token", "X-Authorization"),
 )
@@ -58,7 +58,7 @@ def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, c
     """A good token in other headers, cookies, members or parameters is refused."""
     good_token(service, world)
     good = world.gateway.astray_token(USER)
-    # One at a time: servers limit the length of an address and of all headers together.
+    # One at a time: servers limit the length of a URL and of all headers together.
     match case:
         case "another-header":
             for name in _BARE:

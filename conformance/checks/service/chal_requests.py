@@ -1,4 +1,4 @@
-"""What an MCP client sends beside its operations: the challenge comes there as well."""
+"""Requests of an MCP client that are no operations: they get the challenge as well."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _ending(session: ServiceSession, token: str | None) -> Exchange:
     return session.end(token)
 
 
-# What a server need not have: it says so by 405 to whoever has a good token, too.
+# Optional features: a server without them answers 405, also to a good token.
 NOT_NEEDED: Mapping[str, Callable[[ServiceSession, str | None], Exchange]] = {
     "stream": _stream,
     "end-of-a-session": _ending,
@@ -38,7 +38,7 @@ NOT_NEEDED: Mapping[str, Callable[[ServiceSession, str | None], Exchange]] = {
 
 @check("CHAL-11")
 def initialize_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
-    """A session begins with a token, or it does not begin."""
+    """Without a token, no session starts."""
     session, _ = begun(service, world)
 
     _gets_it(
@@ -48,7 +48,7 @@ def initialize_without_a_token_gets_the_challenge(service: Service, world: Servi
 
 @check("CHAL-11")
 def ping_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld) -> None:
-    """Whether the server is alive is answered to whoever has a token."""
+    """A ping without a token gets the challenge."""
     session, token = begun(service, world)
     answer = _ping(session, token)
     require.that(
@@ -64,7 +64,7 @@ def ping_without_a_token_gets_the_challenge(service: Service, world: ServiceWorl
 
 @check("CHAL-11", cases=_NOTIFICATIONS)
 def notification_without_a_token_gets_the_challenge(service: Service, world: ServiceWorld, case: str) -> None:
-    """A notification has no answer of its own, and is a request over HTTP like any."""
+    """A notification without a token gets the challenge, although it has no response of its own."""
     session, _ = begun(service, world)
     message = {"jsonrpc": "2.0", "method": case}
     params = {"params": {"requestId": "nobodys"}} if case.endswith("cancelled") else {}
@@ -77,7 +77,7 @@ def notification_without_a_token_gets_the_challenge(service: Service, world: Ser
 def request_without_a_body_gets_the_challenge(
     service: Service, world: ServiceWorld, case: Callable[[ServiceSession, str | None], Exchange]
 ) -> None:
-    """Listening and ending a session need a token, also where no session is named."""
+    """Listening and ending a session need a token, also if the request names no session."""
     session, token = begun(service, world)
     answer = case(session.without_a_name(), None)
     if answer.status == _NOT_ALLOWED:
@@ -95,7 +95,7 @@ def request_without_a_body_gets_the_challenge(
 
 
 def _gets_it(answer: Exchange, *, tells_of_sessions: bool = True) -> None:
-    """The challenge; or the answer that there is no session here, which some servers look for first."""
+    """Expects the challenge, or the status for a missing session, which some servers check first."""
     if answer.status == 401:
         challenged(answer)
         return

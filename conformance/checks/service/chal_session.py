@@ -14,7 +14,7 @@ from gateproof.fakes.gateway.keys import new_key, signed
 
 @check("CHAL-01")
 def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
-    """A call without a token gets the challenge also in a session begun with a good token."""
+    """A call without a token gets the challenge also in a session started with a good token."""
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
@@ -27,7 +27,7 @@ def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> No
 def cookie_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> None:
     """A call without a token gets the challenge also with the cookies set for a good token.
 
-    Over MCP it begins with its own session.
+    Over MCP the call starts its own session.
     """
     gateway = world.gateway
     keeper = CookieKeeper(service=service)
@@ -81,7 +81,7 @@ def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> 
 
 @check("CHAL-04")
 def session_of_a_good_token_takes_no_forged_one(service: Service, world: ServiceWorld) -> None:
-    """In a session begun with a good token, a token under an unknown key gets the challenge."""
+    """In a session started with a good token, a token under an unknown key gets the challenge."""
     gateway = world.gateway
     key = new_key(gateway.algorithm)
 
@@ -90,18 +90,18 @@ def session_of_a_good_token_takes_no_forged_one(service: Service, world: Service
 
 @check("CHAL-05")
 def session_of_a_good_token_takes_none_of_another_issuer(service: Service, world: ServiceWorld) -> None:
-    """In a session begun with a good token, a token of another issuer gets the challenge."""
+    """In a session started with a good token, a token of another issuer gets the challenge."""
     _refused_in_a_session(service, world, world.gateway.access_token(USER, iss="https://evil.example"))
 
 
 @check("CHAL-06")
 def session_of_a_good_token_takes_none_for_another_audience(service: Service, world: ServiceWorld) -> None:
-    """In a session begun with a good token, a token for the service itself gets the challenge."""
+    """In a session started with a good token, a token for the service itself gets the challenge."""
     _refused_in_a_session(service, world, world.gateway.access_token(USER, aud=[service.service_url]))
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:
-    """In a session a good token is served and this one is not, although the gateway would redeem it."""
+    """Expects that this token is refused in a good token's session, although the gateway would redeem it."""
     gateway = world.gateway
     good = gateway.access_token(USER)
     session = session_of(service, good)

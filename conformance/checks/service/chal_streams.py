@@ -1,4 +1,4 @@
-"""The stream of an MCP session and its end ask for the same token as a call."""
+"""Opening the stream of an MCP session, and ending the session, require the same token as a call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.keys import new_key, signed
 
 STREAM, END = "stream", "end"
-# Names by which clients send a token that can set no header, such as a browser's for events.
+# Parameters for a token from clients that can set no header, such as a browser's EventSource.
 _PARAMETERS = ("access_token", "token")
 
 
@@ -60,7 +60,7 @@ def _does_nothing(
     bad: str | None,
     parameter: tuple[str, str] | None = None,
 ) -> None:
-    """In a session of a good token, this request neither opens a stream nor ends the session."""
+    """Expects that this request in a session of a good token opens no stream, or does not end the session."""
     token = world.gateway.access_token(USER)
     session = session_of(service, token)
     served(session.call(token), world.gateway.orders_of(USER))

@@ -23,7 +23,7 @@ from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Origin
 from gateproof.fakes.gateway.keys import new_key, signed
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
-# Issuers that an incomplete comparison of URLs takes for the right one.
+# Issuers that an incomplete comparison of URLs accepts as the right one.
 _NEAR = (
     *("double-slash", "dot-segment", "dot-dot-segment", "percent-encoded-letter"),
     *("user-info", "question-mark", "query", "fragment"),
@@ -131,11 +131,11 @@ def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
 def token_that_was_accepted_before_expires_all_the_same(service: Service, world: ServiceWorld) -> None:
     """A token that was accepted gets the challenge after it has expired, plus the clock leeway.
 
-    Over MCP this ends its session as well.
+    Over MCP the same holds in the session that was started with it.
     """
     gateway, over_mcp = world.gateway, service.operation.kind == "mcp"
     good_token(service, world)
-    # Long enough to be served and to begin a session, also on a slow machine.
+    # Long enough to be served and to start a session, also on a slow machine.
     exp = int(time.time()) + (5 if over_mcp else 4)
     token = gateway.access_token(USER, exp=exp)
     asking: list[Callable[[str], Exchange]] = [service.serve]

@@ -1,4 +1,4 @@
-"""Other ways to the operation: other methods, other spellings of its path, other messages."""
+"""The operation by other methods, other spellings of its path, and other messages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.keys import new_key, signed
 
-# None of these methods deletes anything, whoever answers them. Guards often let OPTIONS pass, for browsers.
+# None of these methods deletes anything, whatever handles them. Guards often let OPTIONS pass, for browsers.
 _METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS")
-# Behind a path, what who routes may ignore and a guard may not, or the other way round.
-_BEHIND = ("/", ";a=b", ".json", "%20", "?gateproof=1", "//", "/.")
-# Where servers have a second way to MCP.
+# Appended to a path: a router may ignore these parts while a guard does not, or the reverse.
+_SUFFIXES = ("/", ";a=b", ".json", "%20", "?gateproof=1", "//", "/.")
+# Paths where servers often have a second MCP endpoint.
 _OTHER_ENDPOINTS = (
     "/",
     "/mcp",
@@ -50,10 +50,10 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
     parts = urlsplit(request.url)
     path = parts.path or "/"
     escaped = f"%{ord(path[-1]):02X}" if path[-1].isalnum() else ""
-    behind = (f"{path}{more}" for more in _BEHIND)
-    ahead = (f"/{path}", f"/.{path}", f"/gateproof/..{path}")
-    for other in (*behind, *ahead, path.upper(), path.title(), f"{path[:-1]}{escaped}"):
-        # The query of the operation comes last; one may stand in the spelling already.
+    with_suffix = (f"{path}{more}" for more in _SUFFIXES)
+    with_prefix = (f"/{path}", f"/.{path}", f"/gateproof/..{path}")
+    for other in (*with_suffix, *with_prefix, path.upper(), path.title(), f"{path[:-1]}{escaped}"):
+        # The query of the operation comes last; the spelling may already contain a query.
         query = f"{'&' if '?' in other else '?'}{parts.query}" if parts.query else ""
         yield replace(request, url=f"{parts.scheme}://{parts.netloc}{other}{query}")
 
@@ -109,7 +109,7 @@ def no_way_around_takes_a_forged_token(
     gateway.let_redeem(forged, USER)
     own = service.request((("Authorization", f"Bearer {forged}"),))
 
-    # The protected path comes first; it is one of them.
+    # The protected path is one of the requests, and comes first.
     _bring_no_orders(
         world,
         (service.wire.send_once(_ANOTHER_WAY, request) for request in (own, *case(own))),
@@ -121,7 +121,7 @@ def no_way_around_takes_a_forged_token(
 def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -> None:
     """Without a token, a tool call shows no orders by any spelling of the path.
 
-    The call is made in a session that a good token began, and without a session.
+    The call is made in a session started with a good token, and without a session.
     """
     session = _session_with_orders(service, world, world.gateway.access_token(USER))
     ways = (*_other_spellings(session), *_other_spellings(session.without_a_name()))
@@ -133,7 +133,7 @@ def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -
 def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
     """Without a token, a batch with a tool call shows no orders, with and without a session.
 
-    One version of MCP has batches and the next has none.
+    Only some versions of MCP have batches.
     """
     token = world.gateway.access_token(USER)
     sessions = tuple(_session_with_orders(service, world, token).in_each_version())
@@ -142,7 +142,7 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in batches))
     answers = (service.wire.send("operation in a batch", each.batch(token)) for each in sessions)
     if not any(shows_orders(answer, world, USER) for answer in answers):
-        raise LeftOut("the server takes no tool call in a batch, with a good token either")
+        raise LeftOut("the server accepts no tool call in a batch, not even with a good token")
 
 
 @check("CHAL-01")
@@ -153,7 +153,7 @@ def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: S
 
     _bring_no_orders(world, answers)
     if len(answers) == len(LISTS):
-        raise LeftOut("the server lists no resource and no prompt, with a good token either")
+        raise LeftOut("the server lists no resource and no prompt, not even with a good token")
 
 
 def _session_with_orders(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
@@ -166,7 +166,7 @@ def _session_with_orders(service: Service, world: ServiceWorld, token: str) -> S
 def _bring_no_orders(
     world: ServiceWorld, answers: Iterable[Exchange], *, with_what: str = "without a token"
 ) -> None:
-    """None of these answers to a caller without a good token shows orders, and there are some answers."""
+    """Expects that no answer to a caller without a good token shows orders; requires at least one answer."""
     statuses: list[int | None] = []
     for answer in answers:
         request = answer.request

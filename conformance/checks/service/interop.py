@@ -1,4 +1,4 @@
-"""What strangers cost a service: recorded, because the specification leaves it open."""
+"""The cost of requests with invalid tokens: recorded, because the specification leaves it open."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gateproof.fakes.gateway.script import Endpoint
 CROWD, AT_ONCE = 40, 8
 
 
-# A service may look for keys seldom after this, so it comes last.
+# A service may look for keys less often after this, so it comes last.
 @check("INTEROP-03", alone=True)
 def crowd_of_unknown_keys_costs_requests(service: Service, world: ServiceWorld) -> None:
-    """Tokens with unknown key IDs, each with another one, cause some requests for the key set."""
+    """Records how many requests for the key set a service makes for many tokens with unknown key IDs."""
     gateway = world.gateway
     works(service, world)
     stranger = new_key(gateway.algorithm)

@@ -65,7 +65,7 @@ def resource_is_the_service_itself(service: Service, world: ServiceWorld) -> Non
 
 
 def _is_same_identifier(resource: str, other: str) -> bool:
-    """The same identifier in any spelling."""
+    """True if both are the same identifier in any spelling."""
     return resource == other or same_url(resource.rstrip("/"), other.rstrip("/"))
 
 
@@ -90,10 +90,10 @@ def authorization_servers_name_the_resources_own(service: Service, world: Servic
 def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
     """The document is available and the same at every fetch, before and after the service is used.
 
-    Only the beginning of the run can show whether the document exists before the first call.
+    Only a fetch at the start of the run can show whether the document exists before the first call.
     """
     gateway, first = world.gateway, service.first_metadata
-    # A service with errors at the beginning may still have been starting.
+    # A service with errors at the start of the run may not have been ready.
     told = first is not None and first.status is not None and first.status < 500
     before = [document(first)] if first is not None and told else []
     before += [document(service.metadata()) for _ in range(3)]
@@ -119,9 +119,9 @@ def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld)
 def metadata_are_not_of_a_host_that_another_caller_named(
     service: Service, world: ServiceWorld, case: Headers
 ) -> None:
-    """After a request that names another host, the next fetch is answered as the one before.
+    """After a request that names another host, the next fetch returns the same document as before.
 
-    What the answer to that request itself says is for the service to choose: it may trust a proxy.
+    The answer to that request itself is not judged: a service may trust a proxy.
     """
     served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
     usual = service.metadata()
@@ -135,7 +135,7 @@ def metadata_are_not_of_a_host_that_another_caller_named(
 
 
 def _same(documents: Sequence[Mapping[str, Any]]) -> None:
-    """The members that agents use have not changed."""
+    """Expects that the members that agents use have not changed."""
     for name in KEPT:
         values = [in_any_order(each.get(name)) for each in documents]
         expect.that(
@@ -163,7 +163,7 @@ def metadata_are_json_by_their_label(service: Service) -> None:
 
 @check("META-05")
 def resource_is_where_its_metadata_are(service: Service) -> None:
-    """`resource` is the URL to which the metadata's address belongs (RFC 9728 section 3)."""
+    """`resource` is the URL to which the URL of the metadata belongs (RFC 9728 section 3)."""
     resource = expect.text(document(service.metadata()).get("resource"), "resource")
     where, what = urlsplit(service.metadata_url), parts_of(resource)
 

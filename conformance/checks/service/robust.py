@@ -29,9 +29,9 @@ _AROUND = {
     for group in ("headers", "queries")
 }
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# A few characters of each kind: a table of all of Unicode takes the library seconds to build.
+# A few characters of each kind: the library needs seconds to build a table of all of Unicode.
 _LETTERS = 'aZ0-_.:/\\" \x00\n\x7f\xe9\u2028\ufeff\U0001f600'
-# Characters that are unusual in a token and allowed in a header.
+# Unusual tokens, with characters that are allowed in a header.
 AUTHORIZATIONS: Mapping[str, str] = {
     "empty": "",
     "long": f"Bearer {'a' * odd.LONG}",

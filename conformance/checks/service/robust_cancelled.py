@@ -1,4 +1,4 @@
-"""Callers who leave, or cancel their call, while the service waits for gateway or merchant."""
+"""Callers who disconnect, or cancel their call, while the service waits for gateway or merchant."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# As many as a small pool has connections.
+# As many calls as a small pool has connections.
 CALLERS = 10
 LEAVING = replace(BROKEN["abandoned"].fault, hop=Hop.AGENT_TO_SERVICE)
 _CANCELLING = Fault(
@@ -44,7 +44,7 @@ def operation_works_after_callers_gave_up(
 ) -> None:
     """The operation works after callers gave up while a party had not answered yet.
 
-    They close their connections; over MCP, they cancel their calls before in the other cases.
+    They close their connections; in the other cases, over MCP, they cancel their calls before they close.
     """
     endpoint, fault = case
     if fault is _CANCELLING and service.operation.kind != "mcp":
@@ -62,7 +62,7 @@ def operation_works_after_callers_gave_up(
     with ExitStack() as stack:
         for call in calls:
             stack.enter_context(sent(service, call))
-        # A service may give up on a party within a second; the callers give up before.
+        # A service may give up on a party within a second, so the callers give up earlier.
         met = reached(world, mark, endpoint)
         if fault is _CANCELLING and session is not None and met:
             _cancel(session, calls, token)

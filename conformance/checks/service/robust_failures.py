@@ -1,4 +1,4 @@
-"""The operation after the gateway or the merchant failed many callers, or answered in drops."""
+"""The operation after gateway or merchant failed or refused many calls, or answered byte by byte."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CROWDED = {
     "redemption": Endpoint.REDEMPTION,
     "merchant API": Endpoint.MERCHANT_API,
 }
-# Answers about one user, which are no failure of the party: it is there for everybody else.
+# Answers about one user, which are no failure of the party: it still serves all other users.
 REFUSING = {
     "redemption, 410": (
         Endpoint.REDEMPTION,
@@ -24,11 +24,11 @@ REFUSING = {
     "redemption, 404": (Endpoint.REDEMPTION, Answer(status=404, members={"error": "scripted"})),
     "merchant API, 403": (Endpoint.MERCHANT_API, Answer(status=403)),
 }
-# More than most circuit breakers count, and than small pools hold.
+# More refusals than most circuit breakers count, and more than small pools have connections.
 REFUSALS = 24
-# So that the calls are under way at the same time.
+# The delay of each answer, so that the calls overlap in time.
 DELAY_S = 0.3
-# Longer than the answer takes that comes one byte at a time.
+# Longer than the answer that is sent one byte at a time takes.
 DRIPS_S = 30.0
 
 
@@ -36,7 +36,7 @@ DRIPS_S = 30.0
 def operation_works_after_a_crowd_met_a_failure(
     service: Service, world: ServiceWorld, case: Endpoint
 ) -> None:
-    """The operation works after a crowd of users called while a party answered 500."""
+    """The operation works after many users called while a party answered 500."""
     gateway = world.gateway
     works(service, world)
     mark = gateway.journal.mark()
@@ -54,7 +54,7 @@ def operation_works_after_many_were_refused(
 ) -> None:
     """The operation works for a user after a party has refused many others, one after the other.
 
-    A service with a circuit breaker may take these for failures, and then has to ask again.
+    A service with a circuit breaker may count these as failures, and then has to call the party again later.
     """
     endpoint, refusal = case
     works(service, world)
@@ -88,7 +88,7 @@ def operation_works_after_an_answer_in_drops(service: Service, world: ServiceWor
 
 
 def _met(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:
-    """How many calls of the endpoint there were since then: at least one."""
+    """The number of calls of the endpoint since `mark`; requires at least one."""
     met = len(world.gateway.journal.since(mark, endpoint))
     require.that(
         met > 0, "operations of users who are new", expected=f"a call of the {endpoint.value}", got="none"

@@ -1,4 +1,4 @@
-"""A caller who waits for the same answer as another is served when the other leaves."""
+"""A caller who waits for the same answer as another caller is served when the other disconnects."""
 
 from __future__ import annotations
 
@@ -29,17 +29,15 @@ LEAVES_AFTER_S = 0.3
     "ROBUST-03", needs=["faults"], cases={each.value: each for each in (Endpoint.TOKEN, Endpoint.REDEMPTION)}
 )
 def caller_who_leaves_takes_nobody_along(service: Service, world: ServiceWorld, case: Endpoint) -> None:
-    """A call is served when the caller of an earlier one leaves while both wait for the same party.
+    """A call is served if the caller of an earlier one disconnects while both wait for the same party.
 
-    Both wait for a Proxy token, or for the redemption of the same gateway access token. The same is done
-    with a first caller who stays. A call may fail by chance once, but not twice.
+    Both wait for a Proxy token, or for the redemption of the same gateway access token. The check first makes
+    the same calls with a first caller who stays. A call may fail by chance once, but not twice.
     """
     works(service, world)
     stayed = _second_of_two(service, world, case, leaves=False)
     if stayed is None or not service.brings(stayed, world.gateway.orders_of(_second_user(case))):
-        raise LeftOut(
-            f"two callers who wait for a slow {case.value} are not both served, if both stay either"
-        )
+        raise LeftOut(f"two callers who wait for a slow {case.value} are not both served, even if both stay")
     answers = [_second_of_two(service, world, case, leaves=True)]
     if not _is_served(service, world, case, answers[0]):
         answers.append(_second_of_two(service, world, case, leaves=True))
@@ -67,7 +65,7 @@ def _second_user(case: Endpoint) -> str:
 def _second_of_two(
     service: Service, world: ServiceWorld, endpoint: Endpoint, *, leaves: bool
 ) -> Exchange | None:
-    """The answer to the second of two calls that wait for this party; None if it came early."""
+    """The answer to the second of two calls that wait for this party; None if it came too early."""
     gateway = world.gateway
     if endpoint is Endpoint.TOKEN:
         proxy_token_has_ended(service, world)

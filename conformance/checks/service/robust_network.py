@@ -19,15 +19,15 @@ from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import origin
 from gateproof.conformance.wire.secret import Secret
 
-# Number of connections at a time: more than a few workers can wait for, and less than a flood.
+# Number of connections at a time: more than a few workers can wait for, and fewer than a flood.
 AT_ONCE = 6
 PIECE = 64 * 1024
-# Repeated, because one broken connection may not be enough to see a leak.
+# Repeated, because one broken connection may not be enough to show a leak.
 ROUNDS = {"abandoned-in-the-body": 3}
 JSON = "application/json"
 
 
-# These run first: the damage by a broken client would keep the other checks from starting.
+# These run first: damage by a misbehaving client would prevent the other checks from starting.
 @check("ROBUST-02", needs=["faults"], cases={**BROKEN, **SLOW})
 def operation_works_after_misbehaving_clients(service: Service, world: ServiceWorld, case: Client) -> None:
     """The operation works after clients that disconnected early or violated HTTP."""
@@ -65,7 +65,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
     )
 
     count_fault(_met_by_the_service(EMBEDDED), len(written))
-    # A server that does not want to read the rest may close the connection.
+    # A server may close the connection instead of reading the rest.
     expect.that(
         second.answer is None or second.status == 200,
         f"what follows a large body, after {first.outcome()}",
@@ -109,7 +109,7 @@ def _works_for_the_other(service: Service, world: ServiceWorld) -> None:
 
 
 def _works_beside(service: Service, world: ServiceWorld, what: str) -> None:
-    """Another user's operation succeeds at the first try, on its own connection."""
+    """Expects that another user's operation succeeds at the first try, on its own connection."""
     answer = service.serve(world.unseen_token(OTHER))
     expect.that(
         service.brings(answer, world.gateway.orders_of(OTHER)),

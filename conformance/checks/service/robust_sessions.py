@@ -22,11 +22,11 @@ NAMES: Mapping[str, str] = {
     "path": "../x",
     "not UTF-8": "\xff",
 }
-# Reading what may be a stream takes a moment for each.
+# Only a few: reading what may be a stream takes a moment each time.
 _NAMES_OF_STREAMS = ("__proto__", "constructor", "no UUID", "not UTF-8")
 EVENTS = ("x", "-1", "99999999999999999999", "constructor")
 VERSIONS = ("x", "constructor", "9999-99-99", "2025-06-18.1", "-1")
-# A server may open no more streams at a time.
+# A server may limit the number of open streams.
 _BUSY = 503
 
 
@@ -56,7 +56,7 @@ def operation_takes_any_header_of_mcp(service: Service, world: ServiceWorld, cas
 
 
 def _open_any_stream(sessions: Mapping[str, ServiceSession], token: str) -> None:
-    """No request for a stream is answered with a server error; an open stream need not say anything."""
+    """Expects no server error for a request for a stream; an open stream need not send anything."""
     for name, session in sessions.items():
         answer = session.listen_while(token, lambda: None)
         expect.that(

@@ -24,7 +24,7 @@ from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
-# With its head the request stays below the 64 kB that the rule covers.
+# With its headers the request stays below the 64 kB that the rule covers.
 MOST_OCTETS = 62_000
 CALL = "tools/call"
 ABSENT = object()
@@ -34,7 +34,7 @@ CLAIMS: Mapping[str, tuple[str, Any]] = {
     "sub: absent": ("sub", ABSENT),
     "sub: a number": ("sub", 7),
     "sub: empty": ("sub", ""),
-    # This date is outside of every calendar.
+    # This date is beyond the range of every calendar.
     "exp: 1e15": ("exp", 10**15),
 }
 

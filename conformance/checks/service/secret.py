@@ -1,4 +1,4 @@
-"""Secrets in answers: everything that agents received is searched for secrets they must not see."""
+"""Secrets in answers: all that agents received is searched for the credentials of the backend."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.keys import signed
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# Errors of the parties that repeat the credential that was sent to them.
+# Errors of the parties; each repeats the credentials that were sent to the party.
 TROUBLE = {
     "redemption, 500": (Endpoint.REDEMPTION, 500),
     "redemption, 400": (Endpoint.REDEMPTION, 400),
@@ -74,7 +74,7 @@ def proxy_token_is_not_in_what_a_server_offers_besides(
 def proxy_client_is_not_in_what_a_server_offers_besides(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """Notifications, lists, resources and errors of an MCP server contain neither ID nor secret."""
+    """Messages, lists, resources and errors of an MCP server contain no ID or secret of the Proxy client."""
     no_credentials_in(received, _offered_besides(service, world), PROXY_SECRET, PROXY_ID)
 
 
@@ -168,7 +168,7 @@ def proxy_client_reached_no_agent(survey: Survey) -> None:
 
 
 def _offered_besides(service: Service, world: ServiceWorld) -> list[Exchange]:
-    """What an MCP server says apart from the answer to a call that worked."""
+    """Everything that an MCP server sends apart from the answer to a successful call."""
     gateway = world.gateway
     token = gateway.access_token(USERS[0])
     session = session_of(service, token)
@@ -184,7 +184,7 @@ def _quoting(world: ServiceWorld) -> dict[str, str]:
 
 
 def _cut(token: str) -> Answer:
-    """JSON with this token that is cut off after it."""
+    """JSON with this token, cut off after it."""
     return Answer(body=f'{{"access_token": "{token}", "token_type": "Bearer", "expires_'.encode())
 
 
@@ -204,11 +204,11 @@ def _clean(survey: Survey, *kinds: str) -> None:
 
 
 def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
-    """The log contains no access token so far and none of these ID tokens; an empty log shows nothing."""
+    """Expects that the log contains no access token so far and none of these ID tokens."""
     log = written(world)
     found = in_the_log(world.gateway.access_tokens(), log)
     found += leaks.CanarySet([leaks.canary("id_token", each) for each in id_tokens]).search(log)
-    # Its personal data is in the payload, not in the signature.
+    # The personal data of an ID token is in its payload, not in its signature.
     payloads = [each for each in id_tokens if each.split(".")[1] in log]
 
     expect.that(
@@ -216,6 +216,6 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
         f"the log, {len(log)} characters",
         expected="no gateway access token in plain text, and no ID token",
         got=", ".join(sorted({each.kind.replace("_", " ") for each in found}))
-        or "the personal data of an ID token, as they are in it",
+        or "the payload of an ID token, with personal data",
     )
     no_log_left_out(world, log)

@@ -1,4 +1,4 @@
-"""The Proxy client in what a service says before it has served anybody: its metadata, and its errors."""
+"""The Proxy client in the metadata of a service and in its errors for bad requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def proxy_client_is_not_in_the_metadata(
 def proxy_client_is_not_in_the_error_for_a_bad_body(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """With a good token and a body that makes no sense, the answer contains neither ID nor secret."""
+    """With a good token and an odd body, the answer contains neither ID nor secret of the Proxy client."""
     good, _ = good_call(service, world)
     answers = [
         service.wire.send_once(f"operation with {name}", replace(good, method="POST", body=body))

@@ -1,4 +1,4 @@
-"""Tokens with a line end, which no header can carry: a library's error may quote them."""
+"""Tokens with a line end, which no header can contain: a library's error may quote them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# A Proxy token with a line end is not kept for long.
+# The lifetime of a Proxy token with a line end: the service must not keep it for long.
 LIFE_S = 2
-# A service that renews early finds each of them expired and requests again, but not without end.
+# How many such tokens the gateway issues: a service that renews early may find each one expired.
 MOST_BROKEN = 4
-# How often in a row a service must have requested another token at the expiry before it is known to use it.
+# How often in a row a service has to renew its Proxy token at the expiry before the check relies on it.
 TIMES = 2
 
 
@@ -46,8 +46,8 @@ def proxy_token_with_a_line_end_is_not_quoted(
 ) -> None:
     """A Proxy token with a line end is not quoted in the answer to the agent.
 
-    It is tried only if the service has been seen to request another Proxy token at the expiry: with a longer
-    cache it could not redeem at all meanwhile.
+    It is tried only if the service requests another Proxy token at the expiry: a service that keeps tokens
+    for longer could not redeem meanwhile.
     """
     gateway = world.gateway
     works(service, world)
@@ -63,7 +63,7 @@ def proxy_token_with_a_line_end_is_not_quoted(
 
 
 def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
-    """The service requests another Proxy token soon after one has expired, before any was refused."""
+    """True if the service requests another Proxy token after the expiry of one, before any was refused."""
     mark = world.gateway.journal.mark()
     world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
     time.sleep(LIFE_S + 0.5)
@@ -75,7 +75,7 @@ def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
 
 
 def _with_a_line_end(token: str) -> str:
-    """Either half of it is still long enough to be recognized."""
+    """The token with a line end in its middle; each half is long enough to be recognized."""
     middle = len(token) // 2
     return f"{token[:middle]}\n{token[middle:]}"
 
@@ -87,8 +87,8 @@ def _hidden(received: ServiceReceived, answer: Exchange) -> None:
 
     expect.that(
         not found,
-        "answer to the agent, for whom a token could not be sent on",
-        expected="no credential of the backend's",
+        "answer to the agent, after a token that no header can contain",
+        expected="no credential of the backend",
         got="; ".join(dict.fromkeys(leak.said() for leak in found[:4])),
         exchange=answer,
     )

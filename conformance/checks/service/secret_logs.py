@@ -1,4 +1,4 @@
-"""What the service logs, searched for the credentials of its backend."""
+"""The service's log, searched for the credentials of its backend."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def proxy_token_is_not_in_the_logs(service: Service, world: ServiceWorld, receiv
 def proxy_clients_secret_is_not_in_the_logs(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
-    """After calls that work, and after requests for a Proxy token that fail, the secret is not logged.
+    """After calls that work, and after Proxy token requests that fail, the secret is not logged.
 
-    A service that requests no other Proxy token for now is judged by the calls that work, and by its output
-    since it began.
+    If the service requests no other Proxy token now, the calls that work, and its log since the start, are
+    judged.
     """
 
     def trouble() -> None:
@@ -97,7 +97,7 @@ def credentials_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
 def _unlogged(
     service: Service, world: ServiceWorld, received: ServiceReceived, kind: str, trouble: Callable[[], None]
 ) -> None:
-    """A call works, the trouble comes and goes, and the log contains no credential of this kind."""
+    """Expects no credential of this kind in the log after calls that work and after this trouble."""
     works(service, world)
     serves(service, world)
     trouble()

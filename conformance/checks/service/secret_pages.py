@@ -1,4 +1,4 @@
-"""Credentials on pages that anybody can open without a token, and on those for agents with a good one."""
+"""Credentials on common pages, without a token and with a good one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGES = (
     "/tokens",
     "/sessions",
 )
-# Each may take the time of a request that is given up.
+# How many pages may give no answer: each may take until the timeout.
 MOST_SILENT = 3
 
 
@@ -85,27 +85,27 @@ def proxy_client_is_on_no_page_for_agents(
 
 
 def _open_pages(service: Service, world: ServiceWorld) -> list[Exchange]:
-    """The answers of common paths without a token; fetched once a run."""
+    """The answers of common paths without a token; fetched once in a run."""
     _works(service, world)
     return _fetched(service, world.service_state.open_pages, ())
 
 
 def _pages_for_agents(service: Service, world: ServiceWorld) -> list[Exchange]:
-    """The answers of the same paths with a good token; fetched once a run."""
+    """The answers of the same paths with a good token; fetched once in a run."""
     token = _works(service, world)
     bearer = ("Authorization", f"Bearer {token}")
     return _fetched(service, world.service_state.pages_for_agents, (bearer,))
 
 
 def _works(service: Service, world: ServiceWorld) -> str:
-    """A token with which the orders were shown just now."""
+    """A token with which the operation has just shown the orders."""
     token = world.gateway.access_token(USERS[0])
     served(service.serve(token), world.gateway.orders_of(USERS[0]))
     return token
 
 
 def _fetched(service: Service, answers: list[Exchange], own: Headers) -> list[Exchange]:
-    """The answers of common paths, into this list if it is empty.
+    """Fetches common paths into this list if it is empty, and returns it.
 
     There is no retry: a page that is unavailable or silent is skipped.
     """

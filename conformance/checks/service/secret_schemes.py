@@ -1,4 +1,4 @@
-"""Tokens in Authorization headers that are not quite as they should be, and the log."""
+"""Tokens in malformed Authorization headers must not be in the log."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire.secret import Secret
 
 USER = USERS[0]
-# What agents send that have a small mistake.
+# Authorization headers with a small mistake, as some agents send them.
 FORMS = ("Token {}", "JWT {}", "Bearer: {}", 'Bearer "{}"', "{}")
 
 

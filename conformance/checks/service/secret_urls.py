@@ -1,4 +1,4 @@
-"""Credentials in addresses."""
+"""Credentials in URLs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.wire import leaks
 
 @check("SECRET-07")
 def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) -> None:
-    """The service's requests to gateway and merchant have no token or secret in their address."""
+    """The URLs of the service's requests to gateway and merchant contain no token or secret."""
     gateway = world.gateway
     tokens = [gateway.access_token(USERS[0]) for _ in range(2)]
     for token in tokens:
@@ -31,7 +31,7 @@ def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) ->
 
     expect.that(
         not found,
-        f"{len(calls)} addresses that the service asked",
+        f"{len(calls)} URLs that the service requested",
         expected="no token or secret in them",
         got=", ".join(sorted(kind.replace("_", " ") for kind in found)),
     )

@@ -16,7 +16,7 @@ from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 ENDS = TIMESTAMPS["utc"]
-# Members that redemption may leave out, and that a careless client requires.
+# Members that redemption may leave out, but that a careless client requires.
 ABSENT: dict[str, Callable[[], Mapping[str, Any]]] = {
     "expires_at": lambda: {"expires_at": None, "scopes": ["orders"]},
     "scopes": lambda: {"expires_at": ENDS(time.time() + MERCHANT_TOKEN_S), "scopes": None},
@@ -30,7 +30,7 @@ def good_token_brings_the_users_orders(service: Service, world: ServiceWorld, ca
     _brings_orders_each_time(service, world, world.gateway.access_token(case), case)
 
 
-# What the gateway may say of an agent, whose inner structure the specification leaves open.
+# What the gateway may state about an agent; the specification leaves the inner structure open.
 AGENTS: dict[str, dict[str, Any]] = {
     "name-in-another-script": {"name": "\N{CYRILLIC CAPITAL LETTER A}гент \N{ROBOT FACE}"},
     "many-verifications": {"verifications": [{"kind": "domain", "number": number} for number in range(60)]},
@@ -39,7 +39,7 @@ AGENTS: dict[str, dict[str, Any]] = {
 
 @check("SERVE-01", cases=AGENTS)
 def good_token_of_any_agent_is_served(service: Service, world: ServiceWorld, case: Mapping[str, Any]) -> None:
-    """A good token is accepted whatever the name of the agent, and however much is said of it."""
+    """A good token is accepted whatever the name of the agent is, and with any number of verifications."""
     gateway, user = world.gateway, USERS[0]
     ext = gateway.claims(user)["ext"]
     token = gateway.access_token(user, ext={**ext, "agent": {**ext["agent"], **case}})
@@ -54,7 +54,7 @@ FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
     "three-audiences": lambda own: {"aud": ["https://other.example", own, "https://more.example"]},
     "not-long-to-live": lambda _: {"exp": int(time.time()) + 30},
     "long-to-live": lambda _: {"exp": int(time.time()) + 12 * 3600},
-    # A numeric date need not be a whole number.
+    # A numeric date may have a fraction.
     "expiry-with-a-fraction": lambda _: {"exp": int(time.time()) + 1800.5},
 }
 # How a second caller with the same token differs from the first.
@@ -85,9 +85,9 @@ def good_token_in_another_form_is_served(
 
 @check("SERVE-01", cases=CALLERS)
 def good_token_is_served_to_another_caller(service: Service, world: ServiceWorld, case: Headers) -> None:
-    """A good token that was served is served again when it comes over another connection or program.
+    """A good token is accepted again from another connection, program, language or address.
 
-    A service that refuses such a caller with any token shows nothing here.
+    If the service refuses such a caller with any token, the check shows nothing.
     """
     orders, user = world.gateway.orders_of(USERS[0]), USERS[0]
     if not service.brings(service.serve(world.gateway.access_token(user), case), orders):
@@ -130,7 +130,7 @@ def redemption_that_says_no_more_is_served(
 
 
 def _brings_orders_redeemed(service: Service, world: ServiceWorld, said: Answer, when: str) -> None:
-    """A new user gets the orders through such a redemption, and gets them again."""
+    """Expects that a new user gets the orders through such a redemption, also a second time."""
     world.gateway.script.tape(Endpoint.REDEMPTION, [said])
 
     _brings_orders_each_time(service, world, world.unseen_token(USERS[0]), USERS[0], when)
@@ -139,7 +139,7 @@ def _brings_orders_redeemed(service: Service, world: ServiceWorld, said: Answer,
 def _brings_orders_each_time(
     service: Service, world: ServiceWorld, token: str, user: str, when: str = ""
 ) -> None:
-    """The operation succeeds with the user's orders, and again with the same token.
+    """Expects that the operation succeeds with the user's orders, and again with the same token.
 
     The second call uses what the service has cached.
     """

@@ -11,11 +11,11 @@ from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
 CALLS = 6
-# Long enough for all of them to overlap.
+# The delay of each answer: long enough for all calls to overlap.
 DELAY_S = 0.1
-# A service may shed load, or have too few connections, so that a timeout passes.
+# Statuses of a service that sheds load, or that has too few connections, so that a timeout passes.
 _SHED = frozenset({429, 502, 503, 504})
-# An MCP server reports this in its own words, or has ended a session when another was begun.
+# Statuses with which an MCP server says the same, or that it ended a session when another one started.
 _OF_MCP = frozenset({200, 400, 403, 404, 409})
 
 
@@ -49,14 +49,14 @@ def _no_orders_lost(lost: list[Exchange], whose: str) -> None:
 
 
 def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
-    """The answers without orders, of concurrent calls with this token."""
+    """The answers without orders to concurrent calls with this token."""
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
     unserved = [each for each in answers if not service.brings(each, orders)]
     asked_again = [service.serve(token) if _is_shed(service, each) else each for each in unserved]
     lost = [each for each in asked_again if not service.brings(each, orders)]
     if any(_is_shed(service, each) for each in lost):
-        raise LeftOut("the service takes fewer calls at once, for longer than a moment")
+        raise LeftOut("the service accepts fewer concurrent calls, also after a short wait")
     return lost
 
 

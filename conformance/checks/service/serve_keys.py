@@ -12,9 +12,9 @@ from gateproof.conformance.suite.time_limits import KEY_FOUND_S, KEY_REFETCH_S
 from gateproof.fakes.gateway.keys import SigningKey, new_key
 from gateproof.fakes.gateway.script import Endpoint
 
-# A service that has just fetched the keys may fetch again a second later; the check waits no longer.
+# A service that has just fetched the keys may fetch again after a second; the check waits no longer.
 ASKS_WITHIN_S = 1.5
-# How often a token may be refused whose key was added with one that was found, before it is final.
+# How many tries a token under the second added key gets, once the first added key was found.
 MOST_TRIES = 5
 
 
@@ -40,7 +40,7 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
 def key_that_signed_before_it_was_added_is_picked_up(service: Service, world: ServiceWorld) -> None:
     """A key that was missing at the first lookup is found after it was added to the core key set.
 
-    The failed lookup was a fetch, so a service that limits its fetches has just begun to wait.
+    The failed lookup was a fetch, so a service that limits its fetches has just started to wait.
     """
     gateway, user = world.gateway, USERS[0]
     served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
@@ -101,7 +101,7 @@ def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWor
 
 
 def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -> bool:
-    """True if tokens under a key in no key set make the service fetch the key set; none is served."""
+    """True if tokens under a key in no key set make the service fetch the key set; requires a refusal."""
     gateway, user = world.gateway, USERS[0]
     until, mark = time.monotonic() + ASKS_WITHIN_S, gateway.journal.mark()
     while True:
@@ -122,7 +122,7 @@ def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -
 def _is_found(
     service: Service, world: ServiceWorld, *added: SigningKey, within_s: float | None = None
 ) -> None:
-    """Tokens under the first of these new keys are served in time; otherwise all keys are removed."""
+    """Expects that tokens under the first of these new keys work in time; otherwise removes all of them."""
     gateway, user = world.gateway, USERS[0]
     until, tries = time.monotonic() + (within_s or KEY_FOUND_S), 1
     answer = service.serve(gateway.token_under(added[0], user))
@@ -146,6 +146,6 @@ def _is_found(
 
 
 def _wrong_key_sets(world: ServiceWorld) -> list[str]:
-    """What was fetched instead: the Resource's key set, or what the discovery document does not name."""
+    """What was fetched instead: the Resource's key set, or URLs that the discovery document does not name."""
     calls = world.gateway.journal.since(0, Endpoint.ELSEWHERE, Endpoint.RESOURCE_KEYS)
     return sorted({call.target for call in calls})

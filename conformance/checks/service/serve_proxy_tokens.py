@@ -1,4 +1,4 @@
-"""Proxy token answers in other words of the standard."""
+"""Proxy token responses in other forms that the standard allows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-# The call that met a refused Proxy token may be lost. The next ones use the new one.
+# The call with the refused Proxy token may fail. The next ones use the new token.
 _WITHIN_S = 10.0
 # RFC 6749 section 5.1: the type in any case, a scope, and members that a client ignores if it does not know
 # them.

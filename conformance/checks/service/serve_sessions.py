@@ -14,9 +14,9 @@ _REFUSALS = frozenset({401, 403})
 
 @check("SERVE-01")
 def refreshed_token_is_good_in_its_session(service: Service, world: ServiceWorld) -> None:
-    """A session begun with a user's token does not refuse another good token of the same user.
+    """A session started with a user's token does not refuse another good token of the same user.
 
-    The server may end the session instead and say that there is none. Then another session is begun.
+    The server may end the session instead and answer that there is none. Then a new session is started.
     """
     gateway = world.gateway
     token, refreshed = gateway.access_token(USER), gateway.access_token(USER)

@@ -38,13 +38,13 @@ def plain_http_on_the_same_port_gets_no_content(service: Service, world: Service
 
 
 def _origins(service: Service) -> list[tuple[Place, str]]:
-    """The origin of the metadata, and that of the operation if it differs: tokens are sent there."""
+    """The origin of the metadata, and that of the operation if it differs: agents send tokens there."""
     urls = {origin(url): url for url in (service.request(()).url, service.metadata_url)}
     return [(tls_rules.place_of(service.wire, url, "the service"), url) for url in urls.values()]
 
 
 def _with_content(service: Service, token: str) -> Request:
-    """A request to the operation that is not refused for a missing part."""
+    """A request to the operation that is not refused because a part is missing."""
     request = service.request((("Authorization", f"Bearer {token}"),))
     begins = service.operation.kind == "mcp"
     return mcp.initialize(request.url, (("Authorization", f"Bearer {token}"),)) if begins else request

@@ -1,4 +1,4 @@
-"""Tells printed authorization URLs that are meant for the user from redacted copies in a log."""
+"""Distinguishes printed authorization URLs that are meant for the user from redacted copies in a log."""
 
 from __future__ import annotations
 

@@ -84,10 +84,10 @@ class Install:
         until: Callable[[], bool] = bool,
         ends_by: int = signal.SIGTERM,
     ) -> Run:
-        """One run of the agent with a user who approves; `deliver` says how the browser brings the redirect.
+        """One run of the agent with a user who approves; `deliver` decides how the redirect is delivered.
 
         `what` names the purpose of the run in reports. If `until` becomes true while the agent runs, the
-        agent is asked to end by this signal.
+        agent is asked to end by the signal `ends_by`.
         """
         with self.turn():
             run = run_once(
@@ -108,9 +108,9 @@ class Install:
     def launch_after_trouble(self, what: str) -> Run:
         """The next run. If the agent is in a cool-down, the run that counts is one a minute later.
 
-        A second launch at once tells. If it fails in the same way, there is a cool-down. If it works and the
-        first one made no request, the second one counts: the first may only have waited a moment. In all
-        other cases there was no cool-down, and the first one counts.
+        After a failed run, the agent is launched again at once. If this run fails in the same way, there is a
+        cool-down. If it works and the first one made no request, the second one counts: the first may only
+        have waited a moment. In all other cases there was no cool-down, and the first one counts.
         """
         place = len(self.runs)
         run = self.launch(what)
@@ -176,7 +176,7 @@ class Agents:
         return self.new_install(metadata_apart=metadata_apart, wrong=wrong or {})
 
     def at_once(self, number: int, what: str) -> list[Run]:
-        """The first runs of so many new installs, all started at the same moment."""
+        """The first runs of this many new installs, all started at the same moment."""
         installs = [self.new_install(metadata_apart=False, wrong={}, own_browser=True) for _ in range(number)]
         start = Barrier(number)
 
@@ -213,7 +213,7 @@ def end_tokens(world: AgentWorld) -> None:
 
 
 def works(run: Run) -> Run:
-    """Requires that the run succeeds: without that, something that did not happen proves nothing."""
+    """Requires that the run succeeds: otherwise the absence of a request proves nothing."""
     require.that(
         run.done,
         run.what,

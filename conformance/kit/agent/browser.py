@@ -24,18 +24,18 @@ from gateproof.conformance.wire.tracing import Tracing
 
 _CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
-# An environment may be larger than a page that somebody looks at.
+# The environment may be larger than a page at the callback.
 _MOST_OF_A_CALL = 4 * 1024 * 1024
 # An agent may open the browser first and listen afterwards: a real user takes longer to sign in.
 _LISTENS_WITHIN_S = 12.0
-# The same once it has listened: it has stopped.
+# The same if it has listened before: it has probably stopped.
 _LISTENS_AGAIN_S = 3.0
 _CALLBACK_S = 10.0
 _MOST_HOPS = 3
 # Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
 NO_PAGE = 0
 
-# Gets the address, and the environment of the browser command.
+# Called with the address and the environment of the browser command.
 Opened = Callable[[str, str], bool]
 
 

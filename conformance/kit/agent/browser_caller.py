@@ -3,9 +3,9 @@
 Agents in any language start it like a browser, so it runs as a file, without site-packages. The port and
 token of the harness are in a file, not in the arguments, which other users of the machine could see.
 
-It starts a thousand times in a proof: `_socket` is used, and no JSON, because `socket` and `json` import
-`enum`, `re` and more, which takes longer than starting an interpreter. Arguments and variables have no zero
-octet, so that one separates them.
+A proof starts it a thousand times. It uses `_socket` and no JSON, because `socket` and `json` import `enum`,
+`re` and more, which takes longer than starting an interpreter. Arguments and variables contain no zero octet,
+so a zero octet separates them.
 """
 
 import os
@@ -28,7 +28,7 @@ def main() -> int:
         harness.shutdown(SHUT_WR)
         return 0 if harness.recv(1) == b"0" else 1
     except (OSError, ValueError, KeyboardInterrupt):
-        # Ctrl-C comes to the agent's browser as well, which says nothing about it.
+        # Ctrl-C also reaches this process; it ends without a traceback.
         return 1
 
 

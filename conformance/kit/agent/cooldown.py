@@ -8,7 +8,7 @@ from gateproof.conformance.suite.time_limits import BREAKER_S
 
 
 class Patience:
-    """Remembers whether waiting can help: no more after one wait that was in vain."""
+    """Records whether waiting can still help: not after one wait that did not help."""
 
     def __init__(self) -> None:
         self.left = True

@@ -1,4 +1,4 @@
-"""Which deviation of the gateway would let an agent that stopped get further."""
+"""Finds the deviation of the gateway that would let an agent that stopped get further."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def advice(run: Run) -> str:
 
 def _deviation(run: Run) -> str:
     if run.visits or run.calls(Endpoint.TOKEN):
-        # It got as far as the user, or refreshed: nothing before that has stopped it.
+        # It sent the user to authorize, or refreshed: no earlier step has stopped it.
         return "public-client" if _asks_for_no_secret(run) else ""
     registrations = run.calls(Endpoint.REGISTRATION)
     if registrations:
@@ -39,7 +39,7 @@ def _deviation(run: Run) -> str:
 
 
 def _asks_for_no_secret(run: Run) -> bool:
-    """True if the last registration was accepted, and had asked for a client without a secret."""
+    """True if the last registration was accepted and asked for a client without a secret."""
     registrations = run.calls(Endpoint.REGISTRATION)
     if not registrations or registrations[-1].call.status == _REFUSED:
         return False
@@ -48,7 +48,7 @@ def _asks_for_no_secret(run: Run) -> bool:
 
 
 def _is_loopback_alone(record: object) -> bool:
-    """True if a registration would be accepted but for http redirect URIs on this machine."""
+    """True if a registration was refused only because of http redirect URIs on this machine."""
     uris = record.get("redirect_uris") if isinstance(record, dict) else None
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         return False

@@ -10,7 +10,7 @@ from functools import partial
 from hashlib import md5, sha1, sha256, sha512
 from typing import Any
 
-# An equal part of this length is no coincidence. A truncated digest may have no more than this.
+# Equal octets that are no coincidence; a truncated digest may have no more than this.
 _COMMON = 8
 _HEXADECIMAL = re.compile(f"[0-9a-fA-F]{{{2 * _COMMON}}}")
 # Three base64 groups of four characters decode to at least that many octets.

@@ -20,7 +20,7 @@ from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
 
 _POLL_S = 0.02
-# The address for the user is expected near the beginning of the output.
+# How much of the output is searched for the address for the user: it is expected near the beginning.
 _READ_FOR_ADDRESSES = 1024 * 1024
 _LINE_IS_OVER_S = 0.5
 # Time for cleaning up after the request to end.
@@ -31,7 +31,7 @@ _OF_SIGNALS = {
 }
 # Rule AGENT-15 allows three authorizations and fails ten; an agent that makes ten is stopped.
 MOST_AUTHORIZATIONS = 10
-# So many requests are unbounded as well, even if they change nothing.
+# This many requests are unbounded as well, even if they change nothing.
 MOST_CALLS = 200
 
 
@@ -67,7 +67,7 @@ class Run:
     process: int = 0
     # The environments with which the agent started the browser.
     environments: tuple[str, ...] = field(default=(), repr=False)
-    # How the gateways around the agent leave the specification.
+    # The deviations of the gateways around the agent from the specification.
     deviations: tuple[str, ...] = ()
     # True if a process of the agent did not end in time after it was asked to.
     killed: bool = False
@@ -85,7 +85,7 @@ class Run:
 
     def _undelivered(self) -> str:
         host = self.undeliverable_host
-        return f"; the redirect to {host} was not brought there: it is not on this machine" if host else ""
+        return f"; the redirect to {host} was not delivered: it is not on this machine" if host else ""
 
     @property
     def undeliverable_host(self) -> str | None:

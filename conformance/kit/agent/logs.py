@@ -1,4 +1,4 @@
-"""The agent's log files, as they were after each of its runs: those of the target file, and those by name."""
+"""The agent's log files after each of its runs: those that the target file lists, and those found by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-# New content is read together with the end of the old: the last line may have been incomplete.
+# New content is read together with the end of the old content: the last line may have been incomplete.
 _READ_AGAIN = 4 * 1024
-# Names that say what a file is. Databases call their journals so, too, and number them.
+# File names of logs. Databases use such names, with a number, for their journals.
 _LOG = re.compile(r"(?:^|[._-])logs?(?:[._-]|$)", re.IGNORECASE)
 _JOURNAL = re.compile(r"\d+\.log", re.IGNORECASE)
 _Mark: TypeAlias = tuple[int, int, int]
@@ -20,7 +20,7 @@ _Mark: TypeAlias = tuple[int, int, int]
 class Logbook:
     """Everything that the runs added to these files, even if the agent truncates or deletes them.
 
-    Content from before the first run is ignored: it is not of this agent.
+    Content from before the first run is ignored: this agent did not write it.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -65,7 +65,7 @@ class Logbook:
 
 
 def logs_below(folder: Path) -> Iterator[bytes]:
-    """The content of every text in the folder whose name, or whose folder's name, says that it is a log."""
+    """The content of every text file below the folder that is a log by its name or the name of its folder."""
     for file in sorted(folder.rglob("*")):
         named = any(_LOG.search(part) for part in file.relative_to(folder).parts)
         with suppress(OSError):

@@ -11,7 +11,7 @@ from gateproof.conformance.wire import leaks
 # the browser was sent to, and in environments in which it was started.
 REQUESTS, PAGES, ADDRESSES = "requests", "pages", "opened addresses"
 ENVIRONMENTS = "environments of the browser"
-# The key under which a survey counts runs whose output was longer than what is kept.
+# The key under which a survey counts runs whose output was longer than the part that is kept.
 UNSEARCHED = {"output": "unsearched_run"}
 # Longer texts are searched in parts that overlap by more than the longest form of a secret.
 _MOST_READ, _READ_AGAIN = 2 * 1024 * 1024, 64 * 1024

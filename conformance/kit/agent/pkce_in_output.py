@@ -10,7 +10,7 @@ from gateproof.conformance.kit.agent.agent import s256
 # Characters and length of a verifier (RFC 7636 section 4.1).
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 # Characters of a verifier that may also end a sentence.
-_BEHIND = "."
+_SENTENCE_END = "."
 
 
 def verifiers_in(text: str, challenges: Container[str]) -> list[str]:
@@ -21,4 +21,4 @@ def verifiers_in(text: str, challenges: Container[str]) -> list[str]:
 def _candidates(text: str) -> Iterable[str]:
     for found in _VERIFIER.findall(text):
         yield found
-        yield found.strip(_BEHIND)
+        yield found.strip(_SENTENCE_END)

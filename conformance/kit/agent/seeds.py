@@ -1,4 +1,4 @@
-"""Finds values that a generator gives whose seed can be guessed: the time, or the number of a process."""
+"""Finds values of a random generator whose seed can be guessed: the time, or a process ID."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from random import Random
 
 from gateproof.conformance.kit.agent.digests import readings_of
 
-# An equal part of this length is no coincidence: octets, and letters of which some say four bits each.
+# Equal parts of this length are no coincidence: in octets, and in letters (some stand for 4 bits each).
 _COMMON, _COMMON_LETTERS = 8, 16
-# So much is drawn from each generator: verifier and state may not be the first values.
+# How much is generated for each seed: verifier and state may not be the first values.
 _OCTETS, _LETTERS = 192, 112
-# What a generator draws is made of words of this length.
+# The generator's output consists of words of this length.
 _WORD = 4
 _ALPHANUMERIC = string.ascii_letters + string.digits
 _ALPHABETS = (
@@ -23,9 +23,10 @@ _ALPHABETS = (
 
 
 def seeded_among(values: Iterable[str], seeds: Iterable[int]) -> Mapping[str, int]:
-    """Maps each value that Python's generator gives after one of these seeds to the seed.
+    """Maps each value that Python's generator produces from one of these seeds to the seed.
 
-    The value may be octets in hexadecimal or base64url, in either order, or letters of a common alphabet.
+    The value may be octets in hexadecimal or base64url, in either byte order, or letters of a common
+    alphabet.
     """
     octets: dict[bytes, str] = {}
     letters: dict[str, str] = {}

@@ -32,8 +32,7 @@ _AT_ONCE = 10
 _ANSWERS_WITHIN_S = 1.0
 # At the end of a run, a page of our own fakes arrives within this time.
 _LAST_PAGE_S = 1.0
-# Characters of a URL (RFC 3986) without the single quote, which more often ends one; and punctuation after a
-# URL.
+# Characters of a URL (RFC 3986) without the single quote, which usually ends it; and punctuation after a URL.
 _ADDRESS, _PUNCTUATION = r"[A-Za-z0-9._~:/?#\[\]@!$&()*+,;=%-]*", ".,:;!?*)]}"
 Deliver = Callable[["Visit", str, Courier], None]
 How = Literal["opened", "printed"]
@@ -93,7 +92,7 @@ class Visits:
         self.made: list[Visit] = []
         # Other addresses that the agent opened: no authorization requests.
         self.others: list[str] = []
-        # What the browser command was given in its environment, each time.
+        # The environment of each call of the browser command.
         self.environments: list[str] = []
         self.over = threading.Event()
         self._deliver = deliver

@@ -81,13 +81,13 @@ class Heard:
 
 
 @dataclass(kw_only=True, slots=True)
-class _Door:
+class _PortApp:
     """A listening port; the application behind it is set later."""
 
     port: int = 0
     came: int = 0
     app: ASGIApp | None = None
-    # Parties with some of the paths, where several share this port.
+    # The applications by path, if several parties share this port.
     by_path: dict[str, ASGIApp] = field(default_factory=dict)
 
     def count(self) -> None:
@@ -105,12 +105,12 @@ class Party:
 
     url: str
     journal: Journal
-    door: _Door
+    entry: _PortApp
 
     @property
     def came(self) -> int:
         """How many connections were made, including those without a request."""
-        return self.door.came
+        return self.entry.came
 
 
 class AgentWorld:
@@ -143,7 +143,7 @@ class AgentWorld:
         self._wrong = wrong or {}
         self._listeners: dict[str, Listener] = {}
         self.parties: dict[str, Party] = {}
-        self._doors: dict[str, _Door] = {}
+        self._port_apps: dict[str, _PortApp] = {}
         for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
             self._open(name)
         self.mark = secrets.token_hex(8)
@@ -165,13 +165,13 @@ class AgentWorld:
         self._serve_all(metadata_apart=metadata_apart)
 
     def url(self, party: str) -> str:
-        """The thief has another host name than the others, so that any client can tell them apart."""
+        """The party's URL; the thief has its own host name, so that any client can distinguish it."""
         usual = "localhost" if party == THIEF else "127.0.0.1"
         host = host_of(_NAMED.get(party, party_names.GATEWAY), self.names) if self.names else usual
-        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._door(party).port}"
+        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._port_app(party).port}"
 
-    def _door(self, party: str) -> _Door:
-        return self._doors[self.at_origin_of.get(party, party)]
+    def _port_app(self, party: str) -> _PortApp:
+        return self._port_apps[self.at_origin_of.get(party, party)]
 
     def add_second_gateway(self) -> AgentEndpoints:
         """Adds a second honest gateway; the service accepts its tokens as well."""
@@ -258,29 +258,29 @@ class AgentWorld:
         app = application(script, journal, *routes)
         self._attach(name, journal, app)
         if name in self.at_origin_of:
-            self._door(name).by_path = dict.fromkeys((path for each in routes for _, path in each), app)
+            self._port_app(name).by_path = dict.fromkeys((path for each in routes for _, path in each), app)
 
     def _attach(self, name: str, journal: Journal, app: ASGIApp) -> None:
-        door = self._door(name)
-        self.parties[name] = Party(url=self.url(name), journal=journal, door=door)
+        entry = self._port_app(name)
+        self.parties[name] = Party(url=self.url(name), journal=journal, entry=entry)
         if name not in self.at_origin_of:
-            door.app = app
+            entry.app = app
 
     def _open(self, name: str) -> None:
         """Opens a port chosen by the system: a port found free earlier might be taken meanwhile."""
         if name in self.at_origin_of:
             return
-        self._doors[name] = _Door()
+        self._port_apps[name] = _PortApp()
         self._listen(name, self._wrong.get(name, GOOD))
 
     def _listen(self, name: str, kind: str) -> None:
         """Listens; a party that listened before keeps its port."""
-        door = self._doors[name]
+        entry = self._port_apps[name]
         tls = None if name == CLEAR else self._tls(kind)
         listener = self._loop.run(
-            listen(lambda _: door, host="127.0.0.1", port=door.port, tls=tls, connected=door.count)
+            listen(lambda _: entry, host="127.0.0.1", port=entry.port, tls=tls, connected=entry.count)
         )
-        door.port = int(listener.netloc.rpartition(":")[2])
+        entry.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener
 
     def _desk(self, site: Site, party: str) -> AgentEndpoints:
@@ -296,5 +296,5 @@ class AgentWorld:
 
 @cache
 def _identity_key(_party: str) -> SigningKey:
-    """One key per party for all worlds: RSA keys are slow to make."""
+    """One key per party for all worlds: generating RSA keys is slow."""
     return new_key("RS256")

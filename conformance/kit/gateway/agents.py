@@ -23,7 +23,7 @@ _USUAL_URI = re.compile(r"https://agent\.example/[a-z]+")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Agents:
-    """Registers agents; that a good registration works is a `require`."""
+    """Registers agents; requires that a valid registration succeeds."""
 
     gateway: Gateway
     worker_state: WorkerState
@@ -31,7 +31,7 @@ class Agents:
     def metadata(
         self, *, redirect_uris: Iterable[str] = (CALLBACK,), auth_method: str = "client_secret_post"
     ) -> dict[str, Any]:
-        """A good registration."""
+        """The metadata of a valid registration."""
         return agent_wire.agent_metadata(
             name=AGENT_NAME, redirect_uris=redirect_uris, auth_method=auth_method
         )
@@ -41,14 +41,14 @@ class Agents:
         return self.of(self.gateway.register(self.metadata(redirect_uris=redirect_uris or (CALLBACK,))))
 
     def new_if_accepted(self, *redirect_uris: str) -> Agent:
-        """An agent with redirect URIs that a gateway need not accept, HTTPS as they are."""
+        """An agent with HTTPS redirect URIs that a gateway may refuse: LeftOut if it does."""
         registered = self.gateway.register(self.metadata(redirect_uris=redirect_uris))
         if registered.status in range(400, 500):
             raise LeftOut(f"the gateway does not accept the redirect URIs {', '.join(redirect_uris)}")
         return self.of(registered)
 
     def of(self, registered: Exchange) -> Agent:
-        """The agent that a registration gave."""
+        """The agent that a registration created."""
         client_id, client_secret = self._members(registered, "client_id", "client_secret")
         sent = json.loads(registered.request.body)
         return Agent(
@@ -58,15 +58,15 @@ class Agents:
         )
 
     def accepted(self, registered: Exchange) -> Exchange:
-        """A registration that gave a client; REG-01 tests the status."""
+        """Requires that the registration created a client; REG-01 tests the status."""
         self._members(registered, "client_id")
         return registered
 
     def _members(self, registered: Exchange, *names: str) -> list[str]:
-        """Members of the answer. If the metadata was usual, a refusal is a failure of the gateway."""
+        """Members of the response. If the metadata was the usual one, a refusal is the gateway's failure."""
         usual = self._is_usual(json.loads(registered.request.body))
         if usual and self.worker_state.is_at_a_limit(registered):
-            raise LeftOut("the gateway refuses registrations past a number of its own")
+            raise LeftOut("the gateway limits the number of registrations")
         with nullcontext() if usual else values_of_choice():
             require(require(registered).status(200, 201)).json_object()
             step = require.step_of("registration")

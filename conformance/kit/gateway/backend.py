@@ -1,4 +1,4 @@
-"""An operator's backend: it gets Proxy tokens, redeems, and uses the merchant tokens that come of it."""
+"""An operator's backend: it gets Proxy tokens, redeems, and uses the merchant tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Backend:
     def redeem_once_provisioned(
         self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
     ) -> Exchange:
-        """A redemption; a status of `not_yet` is asked again while provisioning may still be going on."""
+        """Redeems; retries after a status in `not_yet` while provisioning may still be running."""
         deadline = time.monotonic() + self.worker_state.patience_s(PROVISIONING_S)
         while True:
             answer = self.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
@@ -49,20 +49,19 @@ class Backend:
     def require_redeemed(
         self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
     ) -> Exchange:
-        """A redemption to build on."""
+        """Redeems and requires status 200."""
         return require(self.redeem_after_backoff(grant, proxy_token, not_yet=not_yet)).status(200)
 
     def redeem_after_backoff(
         self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
     ) -> Exchange:
-        """A redemption of which no trouble that the merchant had before is the reason.
+        """Redeems; if an earlier check broke the merchant, signs in and retries while a back-off may last.
 
-        A gateway that leaves its merchant in peace for a while may have asked it for nothing at the sign-in:
-        then the user signs in once more.
+        A gateway with an open circuit breaker may not have called its merchant at the sign-in.
         """
-        sparing = Backoff(self.worker_state)
+        backoff = Backoff(self.worker_state)
         answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
-        while answer.status != 200 and not sparing.is_over(answer):
+        while answer.status != 200 and not backoff.is_over(answer):
             time.sleep(1)
             grant = self.sign_in_again(grant)
             answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
@@ -75,6 +74,6 @@ class Backend:
         return self.gateway.keyring.secret("merchant_access_token", token)
 
     def orders(self, merchant_token: Secret) -> Exchange:
-        """The merchant API's answer to the token."""
+        """The response of the merchant API to a request with this token."""
         request = backend_wire.merchant_orders(self.merchant_api or "", merchant_token)
         return self.gateway.wire.send("merchant API", request)

@@ -1,4 +1,4 @@
-"""What time it is for the target, whose clock may have been moved."""
+"""The target's current time; its clock may have been moved."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 
 @dataclass(kw_only=True, slots=True)
 class Clock:
-    """How far the target's clock was moved, as far as this worker knows, and whether it can be."""
+    """By how much this worker moved the target's clock, and whether the clock can be moved."""
 
     offset_s: float = 0.0
     control: ControlPlane | None = None
     merchant: MerchantAdmin | None = None
-    # Whether the target says that its clock can be moved.
+    # True if the target declares that its clock can be moved.
     offered: bool = False
     moves: bool | None = None
 
     def target_time(self, answer: Exchange) -> float:
-        """What time it is for the target, whether or not its Date follows the clock that was moved."""
+        """The target's current time; its Date header may or may not follow the moved clock."""
         wall = time.time()
         ahead = _date_of(answer, wall) - wall
         skew = min(ahead, ahead - self.offset_s, key=abs)
         return wall + self.offset_s + (skew if abs(skew) > CLOCK_SKEW_S else 0)
 
     def can_move(self) -> bool:
-        """True where the target's clock can be moved; a control that listed no actions is tried once."""
+        """True if the target's clock can be moved; a control that listed no actions is tried once."""
         if not self.offered:
             return False
         if self.moves is None:
@@ -48,7 +48,7 @@ class Clock:
         return bool(self.moves)
 
     def advance(self, seconds: float) -> None:
-        """Moves the target's clock, and tells the merchant that it moved."""
+        """Moves the target's clock, and the fake merchant's with it."""
         actions.advance_clock(control_for(self.control, "advance_clock"), seconds)
         self.moves = True
         self.offset_s += seconds
@@ -56,7 +56,7 @@ class Clock:
             self.merchant.set_clock_offset(self.offset_s)
 
     def life_s(self, token: Secret, answer: Exchange) -> float:
-        """How long a token that came with this answer lives by its `exp`; without one, for ever."""
+        """Seconds until the `exp` of a token that came with this response; infinite without an `exp`."""
         parsed = read(token.reveal())
         exp = parsed.claims.get("exp") if parsed is not None else None
         if isinstance(exp, bool) or not isinstance(exp, int | float):

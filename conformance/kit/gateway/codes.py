@@ -1,4 +1,4 @@
-"""The code that an authorization must give before a check can begin."""
+"""Requires the code of an authorization before a check can begin."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.route import origin
 
 AFTER_AN_APPROVAL = "authorization after an approval"
-# Statuses, and the error in a redirect, with which a server asks for patience; they say nothing about the
-# request.
+# Statuses, and the error in a redirect, that mean "try again later"; they do not judge the request.
 _LATER, _LATER_ERROR = (429, 503), "temporarily_unavailable"
-# Boxes that have nothing to do with an approval.
-_BESIDE = re.compile("remember|stay|keep|newsletter", re.IGNORECASE)
+# Names of checkboxes that have nothing to do with an approval.
+_NO_APPROVAL = re.compile("remember|stay|keep|newsletter", re.IGNORECASE)
 
 
 def require_code(
@@ -22,7 +21,7 @@ def require_code(
     """The code of a valid authorization request.
 
     If the gateway ended the authorization without a code, the step has failed. A page that the harness does
-    not understand is no end, and neither is a page of somebody else.
+    not understand, or of another host, does not end the authorization.
     """
     verb = require.step_of(step) if _was_ended(gateway, visit) else require
     code = visit.parameter("code")
@@ -31,7 +30,7 @@ def require_code(
 
 
 def _was_ended(gateway: Gateway, visit: Visit) -> bool:
-    if any(not _BESIDE.search(box) for box in visit.unticked):
+    if any(not _NO_APPROVAL.search(box) for box in visit.unticked):
         return False
     if visit.sent_to is not None:
         return visit.answers and visit.parameter("error") != _LATER_ERROR

@@ -76,7 +76,7 @@ def redemption_request(gateway: Gateway, grant: Grant, proxy_token: Secret) -> R
 
 
 def proxy_token_request(gateway: Gateway, client: ProxyClient) -> Request:
-    """A Proxy token request, with the credentials as the gateway last understood them."""
+    """A Proxy token request, with the credentials encoded as the gateway last accepted them."""
     endpoint = agent_wire.token_endpoint(gateway.core_url)
     return backend_wire.proxy_token(endpoint, client.id, client.secret, gateway.spelling)[0]
 

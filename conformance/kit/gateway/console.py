@@ -18,7 +18,7 @@ def proxy_client_beside(world: World, project: Project) -> ProxyClient:
 
 
 def new_proxy_client(world: World, project: Project) -> ProxyClient:
-    """A Proxy client that the run creates in the Project; so a check may revoke it."""
+    """A new Proxy client of the Project; a check may revoke it."""
     return _named(world, world.projects.pool.new_proxy_client(project))
 
 

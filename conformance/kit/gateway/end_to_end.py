@@ -52,7 +52,7 @@ def operator_service(gateway: Gateway, world: World) -> Iterator[OperatorService
 
 
 def run_flow(gateway: Gateway, world: World, service: OperatorService) -> Exchange:
-    """The answer of the operation to an agent that started with the service's address alone."""
+    """Runs the flow of an agent that knows only the service's address; returns the operation's response."""
     operation = f"{service.url}/orders"
     refused = require(gateway.fetch(operation, "operation without a token")).status(401)
     found = _POINTER.search(refused.header("WWW-Authenticate") or "")
@@ -100,7 +100,7 @@ def _require_reachable(world: World, *urls: object) -> None:
 
 
 def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resource: Resource) -> None:
-    """Waits until the gateway has provisioned: the service redeems only once, and 404 would fail it."""
+    """Waits until the gateway has provisioned: the service redeems only once, and would fail after a 404."""
     proxy_token = world.backend.proxy_token()
     deadline = time.monotonic() + world.worker_state.patience_s(PROVISIONING_S)
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
@@ -110,7 +110,7 @@ def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resour
 
 
 def _registration_endpoint(gateway: Gateway, discovery: dict[str, object]) -> str:
-    """The announced registration endpoint. The field's name is open, so the usual URL is searched first."""
+    """The announced registration endpoint: the usual URL in any field, as the field's name is unspecified."""
     usual = agent_wire.registration_endpoint(gateway.base_url)
     announced = next(
         (text for text in strings_in(discovery) if same_url(text, usual)),

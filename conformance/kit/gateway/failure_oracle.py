@@ -108,7 +108,7 @@ def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
 
 
 def struck(due: Due, what: MerchantFault) -> None:
-    """Counts the refreshes that met the fault. A gateway that made none works differently: LeftOut."""
+    """Counts the refreshes that met the fault. LeftOut if the gateway made no refresh."""
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")

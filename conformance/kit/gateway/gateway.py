@@ -24,12 +24,13 @@ CALLBACK = "https://agent.example/callback"
 class Visit:
     """Where the browser ended after an authorization request.
 
-    How often the user acted and whether the user really declined is None where the sign-in cannot see it.
-    `status` is that of the page the browser ended on; None where it ended on none, or where nobody saw it.
-    `acted_on` are the addresses, without queries, of the pages on which the user acted, where that was seen.
-    `answers` is False where the address is nobody's who asked: what is called a code there, on an error page
-    for example, is none. `unticked` are the boxes that were left so in the form that was sent last, and
-    `sent_last` is what that form said, unless it asked for a password.
+    `acts` is how often the user acted, and `declined` is whether the user really declined; None if the
+    sign-in cannot see it. `status` is that of the page on which the browser ended; None if there is no such
+    page or the sign-in cannot see it. `acted_on` are the addresses, without queries, of the pages on which
+    the user acted, if known. `answers` is False if the address does not belong to the sender of the request:
+    a `code` parameter there, on an error page for example, is no authorization code. `unticked` are the
+    checkboxes that were left unticked in the last form, and `sent_last` are the fields of that form, unless
+    it asked for a password.
     """
 
     sent_to: str | None
@@ -41,14 +42,14 @@ class Visit:
     answers: bool = True
     unticked: tuple[str, ...] = ()
     sent_last: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    # How many forms asked for a password, where that was seen.
+    # How many forms asked for a password, if known.
     passwords: int | None = None
-    # The page on which the browser ended, where that was seen, and whether it has a form.
+    # The page on which the browser ended, if known, and whether it has a form.
     ended_at: str = ""
     asks: bool = False
 
     def parameter(self, name: str) -> str | None:
-        """A query parameter of the answer; None when it is missing or doubled."""
+        """A query parameter of the response; None if it is missing or occurs more than once."""
         values = [value for key, value in self.query() if key == name]
         return values[0] if self.answers and len(values) == 1 else None
 
@@ -59,22 +60,22 @@ class Visit:
         return [value for name, value in self.sent() if name == "code" and value]
 
     def sent(self) -> list[tuple[str, str]]:
-        """What stands in the query and in the fragment of the address the browser was sent to.
+        """The parameters in the query and in the fragment of the address the browser was sent to.
 
-        Sent to an odd address, a code may stand behind any question mark: each one begins a parameter.
+        In a malformed address, a code may follow any question mark, so each one starts a parameter.
         """
         parts = parts_of(self.sent_to or "")
         raw = f"{parts.query}&{parts.fragment}".replace("?", "&")
         return parse_qsl(raw, keep_blank_values=True)
 
     def ended(self) -> bool:
-        """True when the browser came to an end that can be judged: away, or on a page that is no crash."""
+        """True if the end can be judged: a redirect away from the gateway, or a page without server error."""
         if self.sent_to is not None or self.acts is None:
             return True
         return self.status is not None and not self.crashed()
 
     def crashed(self) -> bool:
-        """True when the browser ended on a page of the server's own trouble."""
+        """True if the browser ended on a page with a status of 500 or more."""
         return self.sent_to is None and self.status is not None and self.status >= 500
 
     def query(self) -> list[tuple[str, str]]:
@@ -92,15 +93,15 @@ class Visit:
         return f"the browser was sent to {parts.scheme}://{parts.netloc}{parts.path} with {names}{open_boxes}"
 
     def _says_no(self) -> bool:
-        """True where boxes were left unticked, and perhaps therefore no code came."""
+        """True if checkboxes were left unticked and no code came, perhaps because of them."""
         return bool(self.unticked) and not self.codes()
 
 
 class BeyondReach(Unavailable):
-    """The browser was sent on to where this run may not follow, and with nothing that belongs to the agent.
+    """The browser was sent to a host that this run may not contact, with nothing that belongs to the agent.
 
-    On the way to a code that is a sign-in somewhere else, of which nothing more can be seen. For a request
-    that is to give none, it is an end like any other.
+    In a valid authorization, this is a sign-in on another host, which the harness cannot follow. For a
+    request that must give no code, it is an end like any other.
     """
 
     def __init__(self, url: str, visit: Visit) -> None:
@@ -119,36 +120,36 @@ class SignIn(Protocol):
 
 
 class Browsing(Protocol):
-    """One browser that keeps its cookies from visit to visit."""
+    """One browser that keeps its cookies between visits."""
 
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
-        """Opens an address, and the user does what is asked for."""
+        """Opens an address, and the user does what the pages ask for."""
 
     def look(self, url: str, user: User) -> Visit:
-        """Opens an address; redirects are followed, and the user does nothing at all."""
+        """Opens an address and follows redirects; the user does nothing."""
 
     def copy_cookies(
         self, other: Self, hosts: frozenset[str], /, *, names: Collection[str] | None = None
     ) -> None:
-        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
+        """Copies the cookies of these hosts from another browser into this one; only `names` if given."""
 
     def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
-        """Opens an address; the user's act of this number is sent by another browser instead of this one.
+        """Opens an address; another browser sends the user's act of this number.
 
-        That is a new one, in which the user goes on, but signs in nowhere anew; or, with `to`, one that has
-        been here before, and the user does nothing there but this one act. None when there are fewer acts.
+        By default this is a new browser, in which the user continues without another sign-in. With `to`, it
+        is an existing browser, in which the user does only this act. None if there are fewer acts.
         """
 
     def hold_back(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
-        """Opens an address; before the user's act of this number, which is the last, something else happens.
+        """Opens an address; calls `meanwhile` before the user's act of this number, which is the last one.
 
-        None when there are fewer acts.
+        None if there are fewer acts.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gateway:
-    """The gateway's endpoints, one method each; nothing here judges."""
+    """The gateway's endpoints, one method each; no method decides a verdict."""
 
     base_url: str
     core_url: str
@@ -157,11 +158,11 @@ class Gateway:
     sign_in: SignIn
     new_browser: Callable[[], Browsing] | None = None
     spelling: backend_wire.Spelling = field(default_factory=backend_wire.Spelling)
-    # What a request of an agent or a backend becomes before it is sent; those of browsers stay as they are.
+    # Changes requests of agents and backends before they are sent; those of browsers stay unchanged.
     form: Callable[[Request], Request] = field(default=lambda request: request)
 
     def in_form(self, form: Callable[[Request], Request]) -> Gateway:
-        """The same gateway, to which agents and backends send their requests in another form."""
+        """The same gateway; agents and backends send it requests that this function has changed."""
         return replace(self, form=form)
 
     def browser(self) -> Browsing:
@@ -171,7 +172,7 @@ class Gateway:
         return self.new_browser()
 
     def in_one_browser(self) -> Gateway:
-        """The same gateway, visited from now on in one browser that stays signed in, where that can be."""
+        """The same gateway; all visits use one browser that stays signed in, if the sign-in supports it."""
         return self if self.new_browser is None else replace(self, sign_in=self.new_browser().visit)
 
     def hosts(self) -> frozenset[str]:
@@ -193,7 +194,7 @@ class Gateway:
         return self.fetch(agent_wire.discovery_url(self.base_url, resource.id), "discovery")
 
     def register(self, metadata: Any, *, endpoint: str | None = None) -> Exchange:
-        """Registers an agent with this metadata; the secret that comes back is noted as one."""
+        """Registers an agent with this metadata; records the returned secrets for redaction."""
         endpoint = endpoint or agent_wire.registration_endpoint(self.base_url)
         exchange = self._send("registration", agent_wire.registration(endpoint, metadata))
         self._note(exchange, "client_secret", "registration_access_token")
@@ -211,8 +212,8 @@ class Gateway:
     ) -> Visit:
         """Opens the Resource's authorization endpoint in a browser and lets the user act.
 
-        `pairs` stand in for the attempt's parameters where a mapping cannot say what is to be sent. With
-        `wherever`, an end beyond this run's reach is an end: an error page on another host, for example.
+        `pairs` replace the attempt's parameters if a mapping cannot express them. With `wherever`, an end on
+        a host that this run may not contact is accepted: an error page, for example.
         """
         url = self.authorization_url(attempt, pairs=pairs, endpoint=endpoint)
         redirect_uri = attempt.parameters.get("redirect_uri", CALLBACK)
@@ -231,7 +232,7 @@ class Gateway:
         return agent_wire.authorization_url(endpoint, pairs or list(attempt.parameters.items()))
 
     def record_secrets(self, visit: Visit) -> Visit:
-        """The visit, with what the browser was sent away with noted as secrets."""
+        """Records the secrets in the address to which the browser was sent; returns the visit."""
         for name, value in visit.sent():
             if name in {"access_token", "id_token", "refresh_token"} and value:
                 self.keyring.secret(name, value)
@@ -246,7 +247,7 @@ class Gateway:
 
     @staticmethod
     def exchange_fields(authorization: Authorization) -> dict[str, str | None]:
-        """Every field of a good exchange, in the order of the specification."""
+        """Every field of a valid exchange, in the order of the specification."""
         return {
             "grant_type": "authorization_code",
             "code": authorization.code.reveal(),
@@ -259,18 +260,18 @@ class Gateway:
     def token_request(
         self, fields: agent_wire.Pairs, *headers: tuple[str, str], endpoint: str | None = None
     ) -> Exchange:
-        """A form-encoded POST to the token endpoint; the tokens that come back are noted as secrets."""
+        """A form-encoded POST to the token endpoint; records the returned tokens as secrets."""
         endpoint = endpoint or agent_wire.token_endpoint(self.core_url)
         exchange = self._send("code exchange", agent_wire.form_post(endpoint, fields, *headers))
         self._note(exchange, "access_token", "id_token", "refresh_token")
         return exchange
 
     def basic(self, client: ProxyClient) -> tuple[str, str]:
-        """The client's credentials as a header that this gateway reads."""
+        """The client's credentials as a Basic header in the encoding that this gateway accepts."""
         return self.spelling.basic(client.id, client.secret.reveal())
 
     def proxy_token(self, client: ProxyClient) -> Exchange:
-        """A Proxy token request; credentials that can be written in two ways are, until one is understood."""
+        """A Proxy token request; after 400 or 401, tries the other encoding of the credentials, if any."""
         endpoint = agent_wire.token_endpoint(self.core_url)
         usual, *other = backend_wire.proxy_token(endpoint, client.id, client.secret, self.spelling)
         exchange = self._send("Proxy token request", usual)

@@ -8,7 +8,7 @@ World_co = TypeVar("World_co", covariant=True)
 
 
 class Instance(Protocol[World_co]):
-    """Started beside the target of the run, with the same command, on other ports."""
+    """A second instance of the target, started with the same command on other ports."""
 
     def world(self) -> World_co:
         """The world around the instance, for the check that is running."""
@@ -22,5 +22,5 @@ class Instance(Protocol[World_co]):
         ...
 
     def discard(self) -> None:
-        """The next check gets another instance: this one has lost its data."""
+        """Discards this instance, because it has lost its data; the next check gets another one."""
         ...

@@ -18,11 +18,11 @@ from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.records import JournalEntry, named_actors
 
-# If the clock can be moved: a token lifetime that ends in one step, and is short compared with other tokens.
+# If the clock can be moved: a token lifetime shorter than one step of the clock, and that step.
 BY_CLOCK_S, STEP_S = 60, 70
 # A gateway access token has to outlive this many steps; if it does not, the steps are made smaller.
 STEPS, ROUNDED_UP_S = 3, 2
-# If it cannot: a lifetime short enough to wait for, and the amount by which a gateway may round it up.
+# If it cannot be moved: a lifetime short enough to wait for, and by how much a gateway may round it up.
 BY_WAITING_S, ROUNDED_S = 1, 0.5
 # How long a gateway may accept a token after the merchant calls it expired.
 LATE_S = 3.0
@@ -39,7 +39,7 @@ class IsolatedUser:
     user: User
     merchant: MerchantAdmin
     client_id: str
-    # Ordinal of the last entry in the merchant's journal before: the client may be shared with other checks.
+    # Ordinal of the merchant's last journal entry before this user: other checks may use the client, too.
     since: int
 
     @property
@@ -135,16 +135,16 @@ def isolated_user(world: World) -> IsolatedUser:
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     if isinstance(world.projects.pool, ControlledProjects):
-        project, who = world.projects.another(), world.users[0]
+        project, user = world.projects.another(), world.users[0]
     else:
-        project, who = world.projects.home(), new_user(world, world.merchant)
+        project, user = world.projects.home(), new_user(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")
     return IsolatedUser(
         world=world,
         project=project,
-        user=who,
+        user=user,
         merchant=world.merchant,
         client_id=client_id,
         since=world.merchant.last_received(),
@@ -196,7 +196,7 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
 def redeem_past_real_time(
     world: World, grant: Grant, proxy_token: Secret, expired: object, *, within_s: float
 ) -> Exchange:
-    """A redemption after a real expiry; clocks may differ, so the expired token may still come at first."""
+    """A redemption after a real expiry; clocks may differ, so the expired token may be returned at first."""
     deadline = time.monotonic() + within_s
     while True:
         answer = world.backend.redeem_once_provisioned(grant, proxy_token, not_yet=())
@@ -219,14 +219,14 @@ def require_renewed(answer: Exchange, expired: object) -> None:
 
 
 def still_good(world: World, grant: Grant, answer: Exchange) -> None:
-    """Raises LeftOut if the gateway access token expired before the merchant token: its life is open."""
+    """Raises LeftOut if the gateway access token expired before the merchant token, as it may."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
     if answer.status != 200 and isinstance(exp, int | float) and exp <= world.clock.target_time(answer) + 1:
         raise LeftOut("the gateway access token expired before the merchant token did")
 
 
 def _steps(world: World) -> tuple[int, int]:
-    """Lifetime for merchant tokens, and how far the clock is moved to end it.
+    """The lifetime of merchant tokens, and the step of the clock that ends it.
 
     Gateways choose the lifetime of their own access tokens; those must not expire first.
     """

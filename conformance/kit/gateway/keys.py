@@ -27,7 +27,7 @@ def discovery_document(gateway: Gateway, resource: Resource) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Keys:
-    """Reads key sets; private members that a set has by mistake are hidden from reports."""
+    """Reads key sets; hides private members, which a set may contain by mistake, from reports."""
 
     gateway: Gateway
     worker_state: WorkerState
@@ -38,9 +38,9 @@ class Keys:
         return self._with_keys(self._core(resource), "core key set")
 
     def core_for(self, token: Secret, resource: Resource) -> list[dict[str, Any]]:
-        """The core key set; while no key of it verifies the token, it is fetched again for a few seconds.
+        """The core key set; it is fetched again for a few seconds until one of its keys verifies the token.
 
-        A set that is served from several places may get a new key a little later than tokens do.
+        If several servers serve the set, a new key may appear in it a little later than in tokens.
         """
         deadline = time.monotonic() + KEY_SHOWN_S
         while True:
@@ -50,7 +50,7 @@ class Keys:
             time.sleep(0.25)
 
     def at(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
-        """The keys of a JWK Set that has some."""
+        """The keys of a JWK Set; requires at least one."""
         return self._with_keys(self._fetched(jwks_uri, step), step)
 
     def _core(self, resource: Resource) -> list[dict[str, Any]]:
@@ -74,9 +74,9 @@ class Keys:
         return keys
 
     def rotate(self) -> None:
-        """A new core signing key; those of before are noted first, as they may soon leave the key set."""
+        """Rotates the core signing key; records the old keys first, as they may soon leave the key set."""
         with suppress(Unmet):
-            # A set that an earlier rotation spoilt is for KEYS-01 to find.
+            # KEYS-01 tests a key set that an earlier rotation has broken.
             self.core(self.home().resource)
         actions.rotate_keys(control_for(self.control, "rotate_keys"))
 

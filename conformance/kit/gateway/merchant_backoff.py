@@ -12,7 +12,7 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Tells whether a gateway may still be in a back-off because of merchant errors of another check."""
+    """Decides whether a gateway may still be in a back-off because of merchant errors in another check."""
 
     worker_state: WorkerState
     begun: float = field(default_factory=time.monotonic)

@@ -19,21 +19,21 @@ SIGN_IN_GRANT = "authorization_code"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recovery:
-    """When one user's merchant recovered, and what it has been asked for since."""
+    """When one user's merchant recovered, and its last journal entry before that."""
 
     alone: IsolatedUser
     begun: float
     since: int
 
     def is_over(self, answer: Exchange | None) -> bool:
-        """True if a gateway with this answer has had enough time; None stands for a step that failed."""
+        """True if the gateway has had enough time to recover; `answer` is None for a step that failed."""
         passed_s, worker_state = time.monotonic() - self.begun, self.alone.world.worker_state
         if passed_s <= RECOVERY_S:
             return False
         in_backoff = answer is not None and answer.status is not None and may_be_backoff(answer.status)
         if not in_backoff or worker_state.spared_in_vain or self._was_called():
             return True
-        # If waiting was in vain once, it will be for every other fault.
+        # If waiting did not help once, it will not help for any other fault.
         worker_state.spared_in_vain = passed_s > BREAKER_S
         return worker_state.spared_in_vain
 

@@ -1,4 +1,4 @@
-"""A merchant of the harness beside the first one."""
+"""A second merchant of the harness."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MerchantSite:
-    """How it is controlled, and the addresses that a Resource there is created with."""
+    """Its admin client, and the addresses for a Resource of this merchant."""
 
     admin: MerchantAdmin
     endpoints: Mapping[str, str]
@@ -20,5 +20,5 @@ class MerchantSite:
         return self.endpoints["issuer"]
 
     def addresses(self) -> frozenset[str]:
-        """What an assertion that is made for this merchant names as its audience."""
+        """The audiences that an assertion for this merchant may name."""
         return frozenset(self.endpoints[name].rstrip("/") for name in ("issuer", "token_endpoint"))

@@ -1,6 +1,6 @@
-"""The JWTs that the suite itself sent in an address or a cookie, where no agent sends one.
+"""The JWTs that the suite itself sent in a URL or a cookie, where no agent sends one.
 
-A server may log addresses, so such a token in its log is no fault of its own.
+A server may log URLs, so such a token in its log is not the server's mistake.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from gateproof.conformance.wire.exchange import Exchange
 
 # The header of a JWT is a JSON object, which always begins like this.
 JWT = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]{16,}", re.ASCII)
-# A browser goes where the gateway sends it: what stands in those addresses is the gateway's doing.
+# A browser follows the redirects of the gateway, so the gateway chose what is in those URLs.
 _BROWSER = "browser"
 
 
 class MisplacedTokens:
-    """Digests of these tokens: they go from one phase of a run to the next, and secrets do not."""
+    """Digests of these tokens: a later phase of a run may receive digests, but no secrets."""
 
     def __init__(self, digests: Iterable[str] = ()) -> None:
         self._digests = set(digests)
@@ -37,7 +37,7 @@ class MisplacedTokens:
 
 
 def _places(exchange: Exchange) -> Iterator[str]:
-    """Where a token of this request may be logged as a part of its address, and its cookies."""
+    """The parts of a request in which a server may log a token: its URL and its cookies."""
     request = exchange.request
     yield request.url
     if request.target is not None:

@@ -1,4 +1,4 @@
-"""URLs on this machine, as the gateway reaches them with `--names` and as the harness does."""
+"""URLs on this machine: as the gateway connects to them with `--names`, and as the harness does."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _ADDRESS = "127.0.0.1"
 
 
 def suffix_of(world: World) -> str:
-    """What the names of the harness's own parties are below; empty if they have addresses."""
+    """The suffix of the host names of the harness's own parties; empty if they have addresses only."""
     place = world.gateway.wire.place_of(world.merchant_api or "")
     return place.own_suffix if place is not None else ""
 
 
 def by_address(world: World, url: str) -> str:
-    """A URL of an own party as the harness connects to it."""
+    """The URL of one of the harness's own parties, as the harness connects to it."""
     return _at(url, _ADDRESS) if suffix_of(world) else url
 
 

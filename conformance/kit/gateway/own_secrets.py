@@ -14,7 +14,7 @@ _MOST_OTHERS = 20_000
 class OwnSecrets:
     """Proxy clients and Proxy tokens by kind, without names and parts that other values share.
 
-    Much is searched with nearly the same secrets, so what was made for one search is kept for the next.
+    Many searches use nearly the same secrets, so the canaries of one search are kept for the next.
     """
 
     def __init__(self) -> None:
@@ -22,9 +22,9 @@ class OwnSecrets:
         # In the order in which they were received.
         self._others: dict[str, None] = {}
         self._names: dict[str, None] = {}
-        # The canary of each secret, and how many of the names it was made with.
+        # The canary of each secret, and how many names were known when it was made.
         self._canary_of: dict[tuple[str, str], tuple[leaks.Canary, int]] = {}
-        # For some kinds of secrets, their canaries at the last search, and the set of these.
+        # By kinds of secrets: their canaries at the last search, and the set of these canaries.
         self._set_of: dict[frozenset[str], tuple[list[leaks.Canary], leaks.CanarySet]] = {}
 
     def meet(self, kind: str, *values: str) -> None:
@@ -37,7 +37,7 @@ class OwnSecrets:
             del self._others[next(iter(self._others))]
 
     def meet_names(self, names: Iterable[str]) -> None:
-        """Registers names that are no secrets."""
+        """Registers names that are not secret."""
         self._names.update(dict.fromkeys(names))
 
     def kinds(self) -> set[str]:
@@ -48,7 +48,7 @@ class OwnSecrets:
         return sum(known == kind and leaks.is_distinct(value) for known, value in self._secrets)
 
     def canary_set(self, kinds: frozenset[str]) -> leaks.CanarySet:
-        """The secrets of these kinds. Only those that are new are added to the set of the last search."""
+        """The canaries of these kinds; only new ones are added to the set of the last search."""
         wanted = self._canaries(kinds)
         before, known = self._set_of.get(kinds, ([], leaks.CanarySet()))
         if wanted[: len(before)] != before:

@@ -22,7 +22,7 @@ class ProjectPool(Protocol):
     """Provides Projects and Resources; raises Unavailable with the missing need if it cannot."""
 
     def begin(self) -> None:
-        """A new check starts: it may get Projects that earlier checks got."""
+        """Marks the start of a new check: it may get Projects that earlier checks got."""
 
     def home(self) -> Project:
         """A Project that approves agents, with a Resource and a Proxy client; checks must not change it."""
@@ -62,9 +62,9 @@ class ProjectPool(Protocol):
         """
 
     def project_at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
-        """A Project with a Resource at this merchant, where the gateway has this client ID.
+        """A Project with a Resource at this merchant; the gateway has this client ID there.
 
-        The Project is new, or it is the one that is to have this Resource beside its others.
+        The Project is new, or it is the given one, which gets this Resource as another one.
         """
 
     def proxy_client_beside(self, project: Project) -> ProxyClient:
@@ -130,7 +130,9 @@ class ControlledProjects:
         try:
             other = self._new_id("approve", name)
         except ControlFailed as refusal:
-            raise LeftOut(f"the target takes no two Projects of one name: {refusal.what}") from refusal
+            raise LeftOut(
+                f"the target accepts no two Projects with the same name: {refusal.what}"
+            ) from refusal
         if other == one.id:
             raise LeftOut("the target has one Project for each name")
         return one, self._new_in(other)
@@ -167,7 +169,8 @@ class ControlledProjects:
         try:
             return self._create((project or self.home()).id, indicator, scopes, token_endpoint)
         except ControlFailed as refusal:
-            # The target may refuse an odd indicator when it is configured; then the rule cannot be tested.
+            # The target may refuse an unusual indicator when it is configured; then the rule cannot be
+            # tested.
             raise LeftOut(f"no Resource with the indicator {indicator} could be made") from refusal
 
     def project_at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
@@ -175,7 +178,7 @@ class ControlledProjects:
         try:
             resource = self._create(project_id, self._indicator(), site=site, client_id=client_id)
         except Refused as refusal:
-            raise LeftOut(f"the target takes no Resource at another merchant: {refusal.why}") from refusal
+            raise LeftOut(f"the target accepts no Resource at another merchant: {refusal.why}") from refusal
         proxy_client = beside.proxy_client if beside is not None else self._client_in(project_id)
         return Project(id=project_id, resource=resource, proxy_client=proxy_client)
 

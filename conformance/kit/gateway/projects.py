@@ -1,4 +1,4 @@
-"""Projects and Resources for one check, with their names known to its reports."""
+"""Projects and Resources for one check; registers their names as public for its reports."""
 
 from __future__ import annotations
 
@@ -28,46 +28,46 @@ class Projects:
         return self._named(self.pool.home())
 
     def another(self) -> Project:
-        """A Project that no part of this check has met yet; others may share it."""
+        """A Project that this check did not get before; other checks may share it."""
         return self._named(self.pool.another())
 
     def new(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
-        """A Project that the run makes for this check alone."""
+        """A Project that the run creates for this check alone."""
         return self._named(self.pool.new(agent_policy))
 
     def of_one_name(self) -> tuple[Project, Project]:
-        """Two Projects that the run makes with the same name."""
+        """Two Projects that the run creates with the same name."""
         one, other = self.pool.of_one_name()
         return self._named(one), self._named(other)
 
     def own_or_home(self) -> Project:
-        """A Project for this check alone where the run makes Projects, and home elsewhere."""
+        """A Project for this check alone if the run can create Projects; otherwise the home Project."""
         try:
             return self.new()
         except Unavailable:
             return self.home()
 
     def holding_resource(self) -> Resource:
-        """A Resource whose Project holds agents; the agents that are to meet it register after this."""
+        """A Resource whose Project holds agents; the agents to be held have to register after this call."""
         resource = self.pool.holding()
         self._name(resource)
         return resource
 
     def two_holding_resources(self) -> tuple[Resource, Resource]:
-        """Resources of two Projects that hold agents which register after this."""
+        """Resources of two Projects that hold agents which register after this call."""
         resources = self.pool.two_holding()
         for resource in resources:
             self._name(resource)
         return resources
 
     def approve_agent(self, agent: Agent, resource: Resource) -> None:
-        """An operator lets a Pending agent into the Project of the Resource."""
+        """Approves a Pending agent in the Project of the Resource, as an operator does."""
         actions.approve_agent(
             control_for(self.control, "approve_agent"), resource.project_id, agent.client_id
         )
 
     def set_agent_policy(self, project: Project, agent_policy: AgentPolicy) -> None:
-        """Changes a Project that the run has made, and no other: every check to come would meet it."""
+        """Changes the policy of a Project that the run has created; others are shared with later checks."""
         if not self.pool.is_own(project.id):
             raise Unavailable("control:create_project", "needs a Project that the run itself has made")
         actions.set_agent_policy(control_for(self.control, "set_agent_policy"), project.id, agent_policy)
@@ -85,7 +85,7 @@ class Projects:
         project: Project | None = None,
         token_endpoint: str | None = None,
     ) -> Resource:
-        """A Resource with this indicator, as it is written, at home or in the Project named."""
+        """A Resource with exactly this indicator, in the given Project or the home Project."""
         resource = self.pool.resource(indicator, project, scopes=scopes, token_endpoint=token_endpoint)
         self._name(resource)
         return resource

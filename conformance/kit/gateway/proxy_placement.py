@@ -27,7 +27,7 @@ class Behind:
     proxy: ByteProxy
 
     def require_used(self) -> None:
-        """Requires that the gateway used the proxy; a gateway with another token endpoint is left out."""
+        """Requires that the gateway used the proxy; LeftOut if it requests tokens at another address."""
         if not self.proxy.connections:
             raise LeftOut("the gateway requests tokens at another address than the configured token endpoint")
         require.that(
@@ -37,17 +37,17 @@ class Behind:
 
 @contextmanager
 def behind_a_proxy(world: World) -> Iterator[Behind]:
-    """Puts a byte-level proxy between the gateway and the token endpoint of a Resource."""
+    """Puts a byte-level proxy between the gateway and the token endpoint of a new Resource."""
     alone = placeable(world)
-    door = alone.merchant.open_listener()
+    listener_url = alone.merchant.open_listener()
     try:
-        at = urlsplit(by_address(world, door))
+        at = urlsplit(by_address(world, listener_url))
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
-            through = by_name(world, proxy.instead_of(door))
+            through = by_name(world, proxy.instead_of(listener_url))
             yield Behind(alone=elsewhere(alone, through), proxy=proxy)
     finally:
         world.worker_state.note_trouble()
-        alone.merchant.close_listener(door)
+        alone.merchant.close_listener(listener_url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +64,19 @@ class Intercepted:
 
 @contextmanager
 def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
-    """Puts the intercepting proxy between the gateway and the token endpoint of a Resource."""
+    """Puts the intercepting proxy between the gateway and the token endpoint of a new Resource."""
     alone = placeable(world)
     if kept.trust is None:
         raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
-    proxy, door, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
+    proxy, listener_url, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
     try:
-        through = by_name(world, proxy.open(hop, by_address(world, door)))
+        through = by_name(world, proxy.open(hop, by_address(world, listener_url)))
         yield Intercepted(alone=elsewhere(alone, through), proxy=proxy)
     finally:
         world.worker_state.note_trouble()
         proxy.arm()
         proxy.close_hop(hop)
-        alone.merchant.close_listener(door)
+        alone.merchant.close_listener(listener_url)
 
 
 def placeable(world: World) -> IsolatedUser:

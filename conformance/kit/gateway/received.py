@@ -45,7 +45,7 @@ class Mint(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Leak:
-    """A secret in a wrong place: its kind, who received it, and in which part of which answer."""
+    """A secret in a wrong place: its kind, who received it, and in which part of which response."""
 
     kind: str
     check: str
@@ -62,12 +62,12 @@ class Leak:
 
 
 def brought_up(found: Sequence[Leak]) -> None:
-    """Stores the rules whose checks received these leaks: a run of them shows the failure again."""
+    """Stores the rules whose checks received these leaks: running them reproduces the failure."""
     replayed_by(leak.check for leak in found)
 
 
 def replayed_by(found: Iterable[str]) -> None:
-    """Stores the rules of these checks as what shows the failure again.
+    """Stores the rules of these checks as the replay of the failure.
 
     If the checks are unknown or there are many rules, the replay is the whole run.
     """
@@ -89,7 +89,8 @@ class Survey:
     redeemed: int = 0
     leaks: list[Leak] = field(default_factory=list)
     lost: str = ""
-    # When the merchant last failed the target, by the monotonic clock that all processes share.
+    # When the merchant last failed a request of the target, by the monotonic clock, which all processes
+    # share.
     troubled_at: float | None = None
     # How many usual registrations the target has accepted.
     registrations: int = 0
@@ -127,7 +128,7 @@ class Survey:
 
 
 class _Asked:
-    """What the agents and browsers of one check sent, read only if it decides about a leak."""
+    """What the agents and browsers of one check sent; parsed only if it decides whether a leak counts."""
 
     def __init__(self) -> None:
         self._unread: list[Exchange] = []
@@ -143,7 +144,7 @@ class _Asked:
         return value in self._text
 
     def keep_only(self, values: Iterable[str]) -> None:
-        """Forgets all but which of these values were sent: a check may send more than fits into memory."""
+        """Keeps only which of these values were sent: a check may send more than fits into memory."""
         self._text = "\n".join(value for value in values if self.holds(value))
 
 
@@ -159,9 +160,9 @@ class _Kept:
 class Received:
     """Keeps the target's answers, collects the secrets that they must not contain, and searches them.
 
-    A secret is known before it can leak, so the secrets known at the time of a search are enough. Proxy
-    tokens of other workers are not known here. In long campaigns, a merchant token is no longer searched for
-    after `most` newer ones.
+    A secret is known before it can leak, so a search for the secrets known so far is enough. Proxy tokens of
+    other workers are not known here. In long campaigns, a merchant token is no longer searched for after
+    `most` newer ones.
     """
 
     def __init__(
@@ -185,7 +186,7 @@ class Received:
         self._meet_minted()
 
     def meet_target(self, target: GatewayTarget) -> None:
-        """Answers of this instance of the target are searched, too."""
+        """Adds an instance of the target: its answers are searched, too."""
         self._origins |= {origin(target.base_url), origin(target.core_url)}
 
     def begin(self, check: str) -> None:
@@ -199,7 +200,7 @@ class Received:
         self._own.meet("proxy_client_secret", client_secret)
 
     def meet_names(self, names: Iterable[str]) -> None:
-        """Registers names that are no secrets."""
+        """Registers names that are not secret."""
         self._own.meet_names(names)
 
     def note(self, exchange: Exchange) -> None:
@@ -288,7 +289,7 @@ class Received:
             each.drop_older()
 
     def _learn(self, exchange: Exchange) -> None:
-        """Registers issued tokens: as Proxy tokens if a known Proxy client got them, else as others'."""
+        """Registers issued tokens: those for known Proxy clients as Proxy tokens, the others as foreign."""
         issued = [exchange.member(name) for name in ("access_token", "refresh_token", "client_secret")]
         values = [value for value in issued if isinstance(value, str) and value]
         if leaks.is_redemption(exchange):
@@ -350,7 +351,7 @@ def _is_fine(kept: _Kept, found: leaks.Found) -> bool:
     # No leak: the agent's side sent this ID itself, perhaps earlier in the check.
     if found.kind == "proxy_client_id" and kept.asked.holds(found.value):
         return True
-    # A changed copy of a secret that the request contained may come back in the answer.
+    # A response may echo an altered copy of a secret, if the request contained the altered copy.
     asked = leaks.sent(exchange)
     near = leaks.CanarySet([leaks.canary(found.kind, found.value)]).search(asked)
     return bool(near) and found.value not in asked and found.value not in _decoded_basic(exchange)

@@ -1,4 +1,4 @@
-"""The newest merchant secrets, ready for the search: in a long campaign there are too many for all."""
+"""The newest merchant secrets, prepared for the search: a long campaign has too many to search for all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a redemption that was answered with 200 gave a merchant token."""
+"""Decides whether a redemption with status 200 gave a merchant token."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ CREDENTIALS = ("authorization", "x-proxy-token")
 
 
 def gave_a_token(exchange: Exchange) -> bool | None:
-    """Whether the JSON object of a 200 holds an access_token; None where nothing is to be said of that.
+    """True if the JSON object of a 200 contains an access_token; None if this is not judged.
 
-    Other answers, requests that lack something, and bodies that are no JSON object belong to other rules.
+    Other answers, incomplete requests, and bodies that are no JSON object belong to other rules.
     """
     answer = exchange.answer
     if answer is None or answer.status != 200 or not _is_whole(exchange):

@@ -1,4 +1,4 @@
-"""Kills an instance of the target and starts it again; then a check asks for what it acknowledged before."""
+"""Kills an instance of the target and starts it again; checks then look for data it confirmed before."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.wire.exchange import Exchange
 
-# A store that was killed may have to recover before the target has all its data; what is not found by then
-# is lost.
+# A store that was killed may need time to recover; data that is missing after this time counts as lost.
 RECOVERS_WITHIN_S, FOUND_WITHIN_S = 30.0, 5.0
 
 
 def kill_and_start(world: World) -> None:
-    """Kills the instance and starts it again; whether it serves after that is ROBUST-02."""
+    """Kills the instance and starts it again; ROBUST-02 tests whether it serves after that."""
     instance = world.instance()
     if why := instance.kill_and_start():
         raise LeftOut(f"the target did not start again after it was killed: {why}")

@@ -40,7 +40,7 @@ def reused_authorization(world: World, *, verifier: str | None = None) -> tuple[
 
 def _in_browser(world: World, sign_in: SignIn) -> World:
     gateway = world.gateway
-    # Without a browser of the harness, the check's own way to sign in stays.
+    # Without a browser of the harness, the check's own sign-in is used.
     return world if gateway.new_browser is None else replace(world, gateway=replace(gateway, sign_in=sign_in))
 
 

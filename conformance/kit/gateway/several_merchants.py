@@ -26,11 +26,11 @@ class Shop:
     alone: IsolatedUser
 
     def journal(self) -> list[JournalEntry]:
-        """All that this merchant has received, from whichever client."""
+        """All requests that this merchant has received, from any client."""
         return self.site.admin.journal()
 
     def asked(self) -> list[JournalEntry]:
-        """The authorization requests that came to this merchant, oldest first."""
+        """The authorization requests that this merchant has received, oldest first."""
         return [entry for entry in self.journal() if entry.endpoint == "authorization"]
 
     def signed_in(self) -> int:
@@ -40,7 +40,7 @@ class Shop:
 
 @contextmanager
 def merchants(world: World, count: int) -> Iterator[list[MerchantSite]]:
-    """New merchants for the block; a browser may go there."""
+    """Opens new merchants during the block; browsers may visit them."""
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     with ExitStack() as open_sites:
@@ -60,7 +60,7 @@ def merchants(world: World, count: int) -> Iterator[list[MerchantSite]]:
 def shop(
     world: World, site: MerchantSite, *, login: str, client_id: str, beside: Project | None = None
 ) -> Shop:
-    """A new Resource at this merchant, in a new Project or beside others, and an account with a password."""
+    """A new Resource at this merchant, in a new Project or in `beside`, and a user with a password."""
     keyring = world.gateway.keyring
     password = keyring.secret("password", secrets.token_urlsafe(12))
     user = User(name=login.partition("@")[0], login=login, password=password)

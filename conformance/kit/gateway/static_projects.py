@@ -1,4 +1,4 @@
-"""Projects that an operator set up by hand."""
+"""Projects that an operator created by hand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_MADE = "a new Project needs the control actions create_project, create_resou
 class StaticProjects:
     """Provides the Projects of the target file, each at most once in a check.
 
-    If there is a control API all the same, it may create Proxy clients in them.
+    If there is a control API nevertheless, it may create Proxy clients in them.
     """
 
     def __init__(self, projects: tuple[model.Project, ...], control: ControlPlane | None = None) -> None:

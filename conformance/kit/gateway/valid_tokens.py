@@ -1,4 +1,4 @@
-"""Tokens that have just redeemed. Many checks send changed copies of them; none uses them up."""
+"""Tokens that were redeemed a moment ago; many checks send altered copies, which do not use them up."""
 
 from __future__ import annotations
 

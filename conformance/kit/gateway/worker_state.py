@@ -12,7 +12,7 @@ from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
-# After this many waits without a single merchant token, provisioning is taken to be broken.
+# After this many waits without a single merchant token, provisioning is considered broken.
 VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
 # A log that contains all tokens has thousands; this many are enough.
 MOST_JWTS = 2000
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidTokens:
-    """Everything that a redemption needs; it is known to redeem."""
+    """Everything that a redemption needs; it was redeemed before."""
 
     grant: Grant
     proxy_token: Secret
@@ -66,7 +66,7 @@ class Logged:
                 self.jwts[each] = None
 
 
-# A gateway that has accepted so many registrations may refuse more of them.
+# A gateway that has accepted this many registrations may refuse more of them.
 MANY_REGISTRATIONS = 20
 
 
@@ -80,29 +80,30 @@ class WorkerState:
     offset_s: float = 0.0
     redeemed: bool = False
     waited_in_vain: int = 0
-    # True after waiting in vain for a gateway that seemed to be in a back-off from its merchant.
+    # True after a wait that did not help, for a gateway that seemed to be in a back-off from its merchant.
     spared_in_vain: bool = False
     token_life_s: float | None = None
     logged: Logged = field(default_factory=Logged)
-    # Tokens that the suite sent in an address or a cookie, in an earlier phase too.
+    # Tokens that the suite sent in a URL or a cookie, also in an earlier phase.
     misplaced: MisplacedTokens = field(default_factory=MisplacedTokens)
     # Every core key seen so far, including those that have left the key set.
     core_keys: list[dict[str, Any]] = field(default_factory=list)
     # True if provisioning uses a separate grant; None while this is unknown.
     provisions_apart: bool | None = None
-    # When the merchant last failed the gateway (monotonic clock): a back-off may have started then.
+    # When the merchant last failed a request of the gateway (monotonic clock): a back-off may have started
+    # then.
     troubled_at: float = float("-inf")
     # The same for an earlier phase of the run.
     troubled_before: float = float("-inf")
-    # True if other workers use the same merchant at the same time, and may make it fail.
+    # True if other workers use the same merchant at the same time; they may make it fail.
     in_company: bool = False
     # True if one user can have sessions in two browsers at once; None while this is unknown.
     side_by_side: bool | None = None
-    # How many usual registrations the gateway has accepted, in an earlier phase too.
+    # How many usual registrations the gateway has accepted, also in an earlier phase.
     registrations: int = 0
 
     def is_at_a_limit(self, registered: Exchange) -> bool:
-        """True if this refusal of a usual registration may be because of a limit to their number."""
+        """True if the gateway may have refused this usual registration because of a limit on their number."""
         refused = registered.status is not None and 400 <= registered.status < 500
         return refused and self.registrations >= MANY_REGISTRATIONS
 
@@ -111,7 +112,7 @@ class WorkerState:
         self.troubled_at = time.monotonic()
 
     def note(self, answer: Exchange, *, in_vain: bool) -> None:
-        """Records the last answer of a redemption, and whether it still meant "not yet"."""
+        """Records the last response to a redemption, and whether it still meant "not yet"."""
         self.redeemed |= answer.status == 200
         self.waited_in_vain += in_vain
 
@@ -126,7 +127,7 @@ class WorkerState:
     def patience_s(self, longest_s: float) -> float:
         """How long to wait for provisioning.
 
-        After several waits in vain without any success, it is short: long waits in every check would add a
+        The time is short after several waits without any success: long waits in every check would add a
         quarter of an hour.
         """
         return longest_s if self.redeemed or self.waited_in_vain < VAIN_WAITS else SHORT_WAIT_S

@@ -1,4 +1,4 @@
-"""Everything around the gateway that one check needs, brought to the point where the check begins."""
+"""Everything around the gateway that one check needs, prepared up to the point where the check begins."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """Brings parties to a state; each step that a check does not test is a `require`.
+    """Prepares the state that a check needs; each step that the check does not test is a `require`.
 
-    What concerns one party has a part of its own: `projects`, `agents`, `backend`, `keys` and `clock`. A
-    sign-in concerns several of them, and is the world's.
+    Steps of one party are in `projects`, `agents`, `backend`, `keys` and `clock`. Sign-ins involve several
+    parties and are here.
     """
 
     gateway: Gateway
@@ -49,7 +49,7 @@ class World:
     clock: Clock
     capabilities: frozenset[str]
     worker_state: WorkerState
-    # An instance of the target that nobody else uses, so that it may be killed.
+    # An instance of the target that no other check uses, so it may be killed.
     instance: Callable[[], Instance[World]]
     code_lifetime_s: float | None = None
 
@@ -77,7 +77,7 @@ class World:
         )
 
     def in_one_browser(self) -> World:
-        """The same world, whose users stay in one browser from here on: later sign-ins are short."""
+        """The same world, but all visits use one browser that stays signed in: later sign-ins are short."""
         return replace(self, gateway=self.gateway.in_one_browser())
 
     def unique(self) -> str:
@@ -93,7 +93,7 @@ class World:
         redirect_uri: str | None = None,
         verifier: str | None = None,
     ) -> Attempt:
-        """A good authorization request, with a verifier of its own unless one is given."""
+        """A valid authorization request, with a new verifier unless one is given."""
         agent, resource = agent or self.agents.new(), resource or self.projects.home().resource
         chosen = self.gateway.keyring.secret("code_verifier", verifier or agent_wire.fresh_verifier())
         parameters = {
@@ -114,7 +114,7 @@ class World:
         )
 
     def authorization_of(self, attempt: Attempt, code: str) -> Authorization:
-        """The code that an attempt gave, with what its exchange needs."""
+        """The code that an attempt gave, with everything that its exchange needs."""
         return Authorization(
             agent=attempt.agent,
             code=self.gateway.keyring.secret("code", code),
@@ -125,11 +125,11 @@ class World:
     def new_code(
         self, *, agent: Agent | None = None, resource: Resource | None = None, user: User | None = None
     ) -> Authorization:
-        """A code that waits to be exchanged."""
+        """A code that has not been exchanged yet."""
         return self.code_for(self.attempt(agent, resource=resource, user=user))
 
     def code_for(self, attempt: Attempt, *, step: str = "authorization") -> Authorization:
-        """The code that comes of this attempt once the user has approved."""
+        """The code that this attempt gives after the user has approved."""
         code = require_code(self.gateway, self.gateway.visit(attempt), step=step)
         return self.authorization_of(attempt, code)
 
@@ -142,7 +142,7 @@ class World:
         return self.grant_of(self.code_for(attempt), attempt)
 
     def grant_of(self, authorization: Authorization, attempt: Attempt) -> Grant:
-        """The tokens that the code of this attempt is exchanged for."""
+        """Exchanges the code of this attempt for tokens."""
         answer = require(self.gateway.exchange(authorization)).status(200)
         keyring, step = self.gateway.keyring, require.step_of("code exchange")
         tokens = {
@@ -158,13 +158,13 @@ class World:
         return self.grant(agent=grant.agent, resource=grant.resource, user=grant.user)
 
     def token_life_s(self) -> float:
-        """How long a gateway access token lives here at least, as far as this worker has seen."""
+        """The shortest lifetime of a gateway access token that this worker has seen."""
         if self.worker_state.token_life_s is None:
             self.grant()
         return inf if self.worker_state.token_life_s is None else self.worker_state.token_life_s
 
     def order_ids(self, user: User) -> list[str]:
-        """The orders that the merchant has for the user."""
+        """The IDs of the orders that the merchant has for the user."""
         if self.merchant is None:
             raise Unavailable("merchant", "the harness's own merchant is not part of this run")
         return [str(order["id"]) for order in self.merchant.orders(user.login)]
@@ -174,12 +174,12 @@ class World:
         return discovery_document(self.gateway, resource)
 
     def jwt(self, token: Secret, what: str) -> Jwt:
-        """The token, read; whether its signature holds is another question."""
+        """The parsed token; its signature is not verified."""
         parsed = read(token.reveal())
         require.that(parsed is not None, what, expected="a JWT", got="something else")
         assert parsed is not None  # noqa: S101 - required above
         return parsed
 
     def show(self, *values: str) -> None:
-        """Lets a value of this check's own making appear in a report."""
+        """Allows these values, which the check itself created, in reports."""
         self.gateway.keyring.public(*values)

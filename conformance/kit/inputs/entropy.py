@@ -1,4 +1,4 @@
-"""Estimates from outside how hard a series of values is to guess."""
+"""Estimates from samples how hard generated values are to guess."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from itertools import pairwise, takewhile
 # Alphabet sizes of common generators. The observed size is rounded up to the next one, because a sample may
 # miss some characters.
 _ALPHABETS = (2, 4, 8, 10, 16, 26, 32, 36, 52, 58, 62, 64)
-# For an upper bound the size is rounded up further: nothing is known of alphabets in between. One with fewer
-# letters than the first would need more samples, since a letter often repeats by chance.
+# For an upper bound, the size is rounded up further: the alphabets in between are unknown. Alphabets with
+# fewer letters than the first would need more samples, since a letter often repeats by chance.
 _ROOMY_ALPHABETS = (8, 10, 16, 26, 32, 36, 64, 85, 95, 128, 256)
-# Number of repetitions of a character in its position before this is no coincidence.
+# A character that repeats this often in its position does not do so by chance.
 _AGAIN = 4
 # Three values give two steps; equal steps are no coincidence.
 _TWO_STEPS = 3
@@ -29,8 +29,8 @@ def apparent_bits(samples: Sequence[str]) -> float:
     """Estimated entropy of the samples in bits, from the variation in each position.
 
     A position that varies as much as its alphabet allows counts in full; one with less variation counts for
-    the characters seen. Constant prefixes and repeated values count nothing. 32 samples are enough to tell
-    the sixteen values of a hexadecimal digit from the four of a UUID variant digit.
+    the characters seen. Constant prefixes and repeated values count nothing. 32 samples are enough to
+    distinguish the sixteen values of a hexadecimal digit from the four of a UUID variant digit.
     """
     return _bits(_columns(samples), len(samples))
 
@@ -57,17 +57,17 @@ def most_bits(samples: Sequence[str]) -> float:
 
 
 def fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
-    """True if no generator of values like these has so many bits, even if every position counts in full.
+    """True if no generator of such values has this many bits, even if every position counts in full.
 
-    With fourteen samples of any alphabet that is judged here, no position of a generator stays the same by
-    chance. A position that only some samples have counts like any other. One bit fewer is not seen: numbers
-    of 256 bits have a 78th decimal digit, but seldom.
+    With fourteen samples of any alphabet that is judged here, no position of a generator stays constant by
+    chance. A position that only some samples have counts like any other. One bit less is not detected:
+    numbers of 256 bits have a 78th decimal digit, but seldom.
     """
     length = max(map(len, samples), default=0)
     columns = [{sample[place : place + 1] for sample in samples} for place in range(length)]
     varying = [column for column in columns if len(column) > 1]
     seen = set().union(*varying) - {""}
-    # Of an alphabet of 70 letters 64 may be seen, but they are not those of base64.
+    # Only 64 letters of an alphabet of 70 may occur, but they are not those of base64.
     letters = len(seen) if seen <= _OF_BASE64 else max(len(seen), _BEYOND_BASE64)
     if 1 < letters < _ROOMY_ALPHABETS[0] or letters > _ROOMY_ALPHABETS[-1]:
         return False
@@ -118,7 +118,7 @@ def _columns(samples: Sequence[str]) -> list[set[str]]:
 
 
 def _alphabet(columns: Sequence[set[str]]) -> int:
-    """Size of the generator's alphabet, as it seems; one if nothing varies."""
+    """The apparent size of the generator's alphabet; one if nothing varies."""
     letters: set[str] = set().union(*(column for column in columns if len(column) > 1))
     return next((size for size in (1, *_ALPHABETS) if size >= len(letters)), len(letters))
 

@@ -1,4 +1,4 @@
-"""Strings that are not the Resource indicator, but that an implementation may take for it."""
+"""Strings that differ from the Resource indicator, but that an implementation may accept as equal."""
 
 from __future__ import annotations
 

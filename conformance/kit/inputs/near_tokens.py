@@ -1,4 +1,4 @@
-"""Credentials with one defect, which no decoder can take for the right one.
+"""Credentials with one defect; no decoding makes them equal to the right ones.
 
 A gateway may store the decoded octets of its tokens. Then some changes have no effect: unused bits in the
 last base64 character, missing padding, text after the padding, a lone character after the last group, and the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
 
-# Shorter names may come from a counter: a similar name may exist, too.
+# Shorter names may come from a counter: then a similar name may exist, too.
 _SHORT = 12
 
 
@@ -52,7 +52,7 @@ def in_other_case(text: str) -> str | None:
 
 
 def may_be_anothers(name: str) -> bool:
-    """True for a name so short that similar names may be in use."""
+    """True for a name so short that similar names may be in use by others."""
     return len(name) < _SHORT
 
 

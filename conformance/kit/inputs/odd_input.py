@@ -16,7 +16,7 @@ LARGE = 60_000
 LONG = 4_000
 
 SURROGATE = "\ud800"
-# Names that every object of a language has, or that mean nothing, or too much, to a database.
+# Names that every object of a language has, or that have no meaning, or a special one, for a database.
 SPECIAL_NAMES = (
     *("__proto__", "constructor", "toString", "hasOwnProperty", "__class__"),
     *("null", "undefined", "NaN", "$where", "%", "*"),

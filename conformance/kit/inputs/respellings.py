@@ -1,4 +1,4 @@
-"""A credential in another spelling, which is accepted by code that decodes before it compares."""
+"""A credential in another spelling; code that decodes before it compares accepts it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _BASE64URL = ascii_uppercase + ascii_lowercase + digits + "-_"
 
 
 def in_the_spare_bits(text: str) -> str | None:
-    """Changes unused bits of the last base64url character; None if that is no base64url.
+    """Changes unused bits of the last base64url character; None if it is not base64url.
 
     43 characters hold two bits more than 32 octets. If there are no unused bits, the decoded octets differ.
     """

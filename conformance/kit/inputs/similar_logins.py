@@ -1,14 +1,14 @@
-"""Pairs of logins that differ by little, and belong to two people."""
+"""Pairs of logins that differ only slightly, and belong to two people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-# A domain so long that a login ends behind the end of many a database column.
+# A domain so long that the difference between two logins is beyond the length of many database columns.
 _LONG_DOMAIN = ".".join(["far" * 20] * 3)
 
-# Two logins each, made with a unique name or a unique number of fifteen digits. Where both are e-mail
-# addresses, both are valid by RFC 5321.
+# Pairs of logins, made with a unique name or a unique number of fifteen digits. If both are e-mail addresses,
+# both are valid by RFC 5321.
 ALIKE: Mapping[str, tuple[str, str]] = {
     "another-domain": ("{name}@merchant.example", "{name}@elsewhere.example"),
     "another-last-letter": (f"{{name}}@{_LONG_DOMAIN}.exampla", f"{{name}}@{_LONG_DOMAIN}.example"),
@@ -31,7 +31,7 @@ ALIKE: Mapping[str, tuple[str, str]] = {
     "kelvin-sign": ("karl{name}", "\u212aarl{name}"),
     "dotless-i": ("ida{name}", "\u0131da{name}"),
     "zero-width-space": ("anna{name}", "anna\u200b{name}"),
-    # The same number, where a login is taken for one; the last two are one number where it has 53 bits.
+    # Equal if logins are parsed as numbers; the last pair is equal if numbers have 53 bits.
     "zeros-before-a-number": ("{number}", "00{number}"),
     "number-with-an-exponent": ("{number}", "{number}e0"),
     "last-digit-of-a-long-number": ("9{number}0", "9{number}1"),

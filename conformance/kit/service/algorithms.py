@@ -1,4 +1,4 @@
-"""Finds out which signature algorithm a service takes, if the target file does not say."""
+"""Finds out which signature algorithm a service accepts, if the target file does not name it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from gateproof.conformance.suite.time_limits import KEY_FOUND_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import ScriptedGateway
 
-# RS256 comes first: many JWT libraries take nothing else unless told.
+# RS256 comes first: many JWT libraries accept nothing else by default.
 USUAL = "RS256"
 _OTHERS = ("ES256", "PS256", "EdDSA")
 _PAUSE_S = 2.0
 
 
 class Algorithms:
-    """Once a service has taken a good token, its algorithm stays for the rest of the run.
+    """Settles the signature algorithm of good tokens for the rest of the run.
 
-    If it refuses the first good token, keys of the other algorithms are added to the core key set, and the
-    token is sent under each of them. A service may need a while to fetch the key set again.
+    If the service refuses the first good token, keys of the other algorithms are added to the core key set,
+    and the token is sent once signed with each of them. A service may need a while to fetch the key set
+    again.
     """
 
     def __init__(self, gateway: ScriptedGateway, *, told: bool) -> None:
@@ -29,7 +30,7 @@ class Algorithms:
         self._lock = Lock()
 
     def settle(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
-        """The answer to this token, or to the first one like it that the service takes."""
+        """The response to this token, or to the first re-signed copy that the service accepts."""
         with self._lock:
             if not self._open or not _decides(answer) or not self._gateway.is_good(token):
                 return answer
@@ -53,5 +54,5 @@ class Algorithms:
 
 
 def _decides(answer: Exchange) -> bool:
-    """True for a success and for a refused token; a service in trouble has said nothing of the algorithm."""
+    """True for a success or a refused token: a service with an error has not judged the algorithm."""
     return answer.status is not None and (answer.status < 300 or answer.status == 401)

@@ -11,7 +11,7 @@ _PARAMETER = re.compile(rf'\s*({_TOKEN})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|({_TOKEN}[
 _SCHEME = re.compile(rf"\s*({_TOKEN})(?=\s|,|$)")
 _TOKEN68 = re.compile(r" +([A-Za-z0-9\-._~+/]+=*)\s*(?=,|$)")
 _COMMAS = re.compile(r"[\s,]*")
-# A lenient pattern, as agents use it for headers with unescaped quotes inside a quoted string.
+# A lenient pattern, like that of agents, for headers with unescaped quotes inside a quoted string.
 _PICKED = re.compile(rf'(?<=[\s,])({_TOKEN})=(?:"([^"]*)"|([^\s,"]+))')
 
 
@@ -55,6 +55,6 @@ def _challenges(value: str) -> Iterator[Challenge]:
 
 
 def _next(value: str, place: int) -> int:
-    """The position after commas and white space."""
+    """The position after commas and whitespace."""
     found = _COMMAS.match(value, place)
     return found.end() if found is not None else place

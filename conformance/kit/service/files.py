@@ -1,4 +1,4 @@
-"""The files that a launched service writes below its folder and its folder for temporary files."""
+"""The files that a launched service writes below its own folder and its folder for temporary files."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-# File systems with coarse times; the clock of a file system may also be a moment behind.
+# Tolerance for file systems with coarse timestamps, or whose clock is slightly behind.
 _COARSE_S = 2.0
 _PIECE = 1024 * 1024
 # Two pieces share this much, so that a value at the border is in one of them.
 _SHARED = 4096
-# Anything shorter is no part of a secret that is looked for.
+# Shorter texts cannot be part of a secret that is searched for.
 _PRINTABLE = re.compile(rb"[\x20-\x7e]{8,}")
 _MOST_OCTETS = 64 * 1024 * 1024
 
 
 class TooManyFiles(Exception):
-    """The folders hold more than can be looked through in the given time."""
+    """The folders contain more files than can be listed in the given time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,7 @@ class ServiceFiles:
     ignored: frozenset[Path] = frozenset()
 
     def written(self, within_s: float) -> Iterator[Path]:
-        """The regular files that were written since the launch; TooManyFiles if the time is over."""
+        """The regular files that were written since the launch; raises TooManyFiles when the time is over."""
         until = time.monotonic() + within_s
         seen: set[tuple[int, int]] = set()
         for folder in self.folders:
@@ -62,7 +62,7 @@ class ServiceFiles:
 
 
 def pieces_of(file: Path) -> Iterator[str]:
-    """The content in pieces, of a binary file the texts in it; nothing if the file has gone."""
+    """The content in pieces, only the printable texts of a binary file; nothing if the file was deleted."""
     with suppress(OSError), file.open("rb") as opened:
         read, kept = 0, b""
         while read < _MOST_OCTETS and (octets := opened.read(_PIECE)):
@@ -72,7 +72,7 @@ def pieces_of(file: Path) -> Iterator[str]:
 
 
 def _text(octets: bytes) -> str:
-    """The text; of anything else the runs of printable characters, UTF-16 included."""
+    """The octets as UTF-8 text; of a binary file the runs of printable characters, UTF-16 included."""
     with suppress(UnicodeDecodeError):
         if b"\0" not in octets:
             return octets.decode("utf-8")

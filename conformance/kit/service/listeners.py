@@ -14,7 +14,7 @@ from gateproof.fakes.gateway.script import Endpoint
 from gateproof.fakes.listener import SwitchableListener
 from gateproof.fakes.serving import server_tls
 
-# Plain HTTP where TLS is expected.
+# Plain HTTP on a listener that should use TLS.
 PLAIN = "plain"
 
 
@@ -22,7 +22,7 @@ PLAIN = "plain"
 class ServiceListeners:
     """The listeners by endpoint; `bad_certificates` makes invalid certificates.
 
-    Certificates in `unissued` cannot be made, because the world has a certificate from the target file.
+    Certificates in `unissued` cannot be made, because the target file sets the world's certificate.
     """
 
     loop: Loop
@@ -34,36 +34,36 @@ class ServiceListeners:
 
     def apart(self, endpoint: Endpoint) -> bool:
         """True if this endpoint has a listener of its own or is the redemption endpoint."""
-        door = self.listeners[endpoint]
-        return endpoint is Endpoint.REDEMPTION or door is not self.listeners[Endpoint.REDEMPTION]
+        listener = self.listeners[endpoint]
+        return endpoint is Endpoint.REDEMPTION or listener is not self.listeners[Endpoint.REDEMPTION]
 
     def behind(self, endpoint: Endpoint) -> list[Endpoint]:
-        """All endpoints on the same listener as this one."""
-        return [each for each, door in self.listeners.items() if door is self.listeners[endpoint]]
+        """All endpoints on the same listener as this endpoint."""
+        return [each for each, listener in self.listeners.items() if listener is self.listeners[endpoint]]
 
     @contextmanager
-    def showing(self, endpoint: Endpoint, face: str) -> Iterator[Callable[[], int]]:
+    def showing(self, endpoint: Endpoint, kind: str) -> Iterator[Callable[[], int]]:
         """During the block, the listener has this invalid certificate; yields a counter of connections."""
-        door, shown = self.listeners[endpoint], self._context(face)
-        self.loop.run(door.open(shown))
+        listener, shown = self.listeners[endpoint], self._context(kind)
+        self.loop.run(listener.open(shown))
         try:
-            yield lambda: door.connections
+            yield lambda: listener.connections
         finally:
-            self.loop.run(door.open(self.tls))
+            self.loop.run(listener.open(self.tls))
 
     @contextmanager
     def behind_a_proxy(self, endpoint: Endpoint) -> Iterator[ByteProxy]:
         """During the block, all connections to this listener go through a byte-level proxy."""
-        door = self.listeners[endpoint]
-        back = door.another_port()
-        self.loop.run(door.shut())
+        listener = self.listeners[endpoint]
+        back = listener.another_port()
+        self.loop.run(listener.shut())
         self.loop.run(back.open(self.tls))
         try:
-            with byte_proxy((back.host, back.port), at=(door.host, door.port)) as proxy:
+            with byte_proxy((back.host, back.port), at=(listener.host, listener.port)) as proxy:
                 yield proxy
         finally:
             self.loop.run(back.shut())
-            self.loop.run(door.open(self.tls))
+            self.loop.run(listener.open(self.tls))
 
     def make_bad_certificates(self) -> None:
         """Makes the invalid certificates once and in advance, because that takes a while."""
@@ -74,6 +74,6 @@ class ServiceListeners:
             )
             self._contexts[PLAIN] = None
 
-    def _context(self, face: str) -> ssl.SSLContext | None:
+    def _context(self, kind: str) -> ssl.SSLContext | None:
         self.make_bad_certificates()
-        return self._contexts[face]
+        return self._contexts[kind]

@@ -1,4 +1,4 @@
-"""What an MCP server can be asked for, as well-formed requests, and whether it has what is asked for."""
+"""The requests that an MCP server may support, and whether the server supports them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange
 
-# Each method, by the name of a case.
+# The MCP methods by the names of cases.
 METHODS: Mapping[str, str] = {
     "tools-list": "tools/list",
     "tools-call": "tools/call",
@@ -24,11 +24,11 @@ METHODS: Mapping[str, str] = {
     "completion-complete": "completion/complete",
 }
 NO_SUCH_METHOD = -32601
-# Invalid parameters, and a resource that there is not: both are about what was asked for.
+# "Invalid params" and "resource not found": errors about the arguments, not the method.
 ABOUT_ARGUMENTS = frozenset({-32602, -32002})
 WITHOUT_THE_METHOD = frozenset({400, 404, 405})
 _MOST = 3
-_NOBODYS = "gateproof"
+_UNKNOWN = "gateproof"
 _BY_TYPE: Mapping[str, Any] = {
     "string": "x",
     "integer": 1,
@@ -41,9 +41,9 @@ _BY_TYPE: Mapping[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ask:
-    """One request; `is_there` says whether the server has what it asks for.
+    """One request; `is_there` is True if the server has the requested method or object.
 
-    What was `made_up` by the harness may be wrong in its arguments.
+    If `made_up`, the harness invented the arguments, which may be wrong.
     """
 
     method: str
@@ -53,9 +53,9 @@ class Ask:
 
 
 def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
-    """What to ask for by this method; what there is, is listed with a good token.
+    """The requests for this method; what exists is listed with a good token.
 
-    No tool is called here: what another tool than the configured one does is not known.
+    No tool is called here: only the configured tool has known effects.
     """
     kind = method.partition("/")[0]
     match method:
@@ -75,30 +75,30 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
         case "resources/read":
             uris = [entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)][:_MOST]
             found = [Ask(method=method, params={"uri": uri}, is_there=True) for uri in uris]
-            nobodys = {"uri": f"file:///{_NOBODYS}"}
-            return found or [Ask(method=method, params=nobodys, is_there=False, made_up=True)]
+            unknown = {"uri": f"file:///{_UNKNOWN}"}
+            return found or [Ask(method=method, params=unknown, is_there=False, made_up=True)]
         case "resources/subscribe":
             uri = next((entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)), None)
-            params = {"uri": uri or f"file:///{_NOBODYS}"}
+            params = {"uri": uri or f"file:///{_UNKNOWN}"}
             return [
                 _tried(session, token, Ask(method=method, params=params, is_there=False, made_up=not uri))
             ]
         case "prompts/get":
             found = [_prompt(entry) for entry in entries if isinstance(entry.get("name"), str)][:_MOST]
-            return found or [Ask(method=method, params={"name": _NOBODYS}, is_there=False, made_up=True)]
+            return found or [Ask(method=method, params={"name": _UNKNOWN}, is_there=False, made_up=True)]
         case _:
             return [Ask(method=method, is_there=has_list)]
 
 
 def _tried(session: ServiceSession, token: str, ask: Ask) -> Ask:
-    """The same request, of which the answer to a good token says whether the server has its method."""
+    """The same request; `is_there` follows from the response to a good token."""
     answer = session.ask(ask.method, ask.params, token)
     is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
     return replace(ask, is_there=is_there)
 
 
 def offers(answer: Exchange) -> bool:
-    """Whether the server has the method of this request, which came with a good token."""
+    """True if the response to a good token shows that the server has the requested method."""
     if mcp.succeeded(answer):
         return True
     if says_that_there_is_none(answer):
@@ -107,16 +107,16 @@ def offers(answer: Exchange) -> bool:
 
 
 def says_that_there_is_none(answer: Exchange) -> bool:
-    """The server has no such method, or nothing at this place."""
+    """True if the server has no such method, or nothing at this URL."""
     return answer.status in WITHOUT_THE_METHOD or mcp.error_code(answer) == NO_SUCH_METHOD
 
 
 def _completion(session: ServiceSession, token: str) -> Ask:
-    """The completion of an argument of the first prompt, or of one that there is not."""
+    """The completion of an argument of the first prompt, or of an invented one if there is none."""
     listed = session.ask("prompts/list", {}, token)
     prompt = next(iter(_entries(mcp.result_of(listed).get("prompts"))), {})
     argument = next(iter(_entries(prompt.get("arguments"))), {})
-    ref = {"type": "ref/prompt", "name": str(prompt.get("name", _NOBODYS))}
+    ref = {"type": "ref/prompt", "name": str(prompt.get("name", _UNKNOWN))}
     params = {"ref": ref, "argument": {"name": str(argument.get("name", "x")), "value": ""}}
     answer = session.ask("completion/complete", params, token)
     is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
@@ -124,7 +124,7 @@ def _completion(session: ServiceSession, token: str) -> Ask:
 
 
 def _tool_calls(session: ServiceSession, tools: Sequence[Mapping[str, Any]]) -> list[Ask]:
-    """The configured tool with its arguments, and some others with the ones that their schemas require."""
+    """The configured tool with its arguments, and some others with the arguments their schemas require."""
     asked = session.service.operation
     own = Ask(method="tools/call", params=mcp.called(asked.tool or "", asked.arguments), is_there=True)
     others = [tool for tool in tools if isinstance(tool.get("name"), str) and tool["name"] != asked.tool]

@@ -1,4 +1,4 @@
-"""An MCP session, in which more than the operation can be requested."""
+"""An MCP session, in which the harness can send other requests than the operation."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
 from gateproof.conformance.wire.secret import Secret
 
-# Lists that a server may offer beside tools: the method, and the member of its result.
+# Lists that a server may offer besides tools: the method, and the member of its result.
 LISTS = {
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
-# What no server has: an error that explains it may say too much.
+# Requests for objects that no server has: the error message may reveal too much.
 NOT_THERE: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tools/call", {"name": "gateproof", "arguments": {}}),
     ("resources/read", {"uri": "file:///gateproof"}),
     ("prompts/get", {"name": "gateproof"}),
 )
-# Values for the variables of a resource template: a name that there is not, and some that there may be.
+# Values for the variables of a resource template: a name that does not exist, and some that may exist.
 _VALUES = ("gateproof", "config", "proxy_token")
 _VARIABLE = re.compile(r"\{[^{}]*\}")
 _MOST_READ = 5
@@ -40,7 +40,7 @@ class ServiceSession:
 
     service: Service
     headers: Headers
-    # The version of requests that need no session: they say for themselves what a session would.
+    # The MCP version of requests that need no session: they contain what a session would have agreed.
     self_contained: str | None = None
     query: str = ""
     numbers: Iterator[int] = field(default_factory=lambda: count(mcp.FIRST), repr=False, compare=False)
@@ -59,11 +59,11 @@ class ServiceSession:
         return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
 
     def call_once(self, token: str) -> Exchange:
-        """The same; the answer is returned as it is, even if it asks to wait."""
+        """Like `call`; the answer is returned as it is, even if it asks to wait."""
         return self._operate(self.service.patient.send_once, token)
 
     def lone_call(self, token: str | None) -> Request:
-        """The operation in this session as a request that the caller sends."""
+        """The request of the operation in this session, for the caller to send."""
         asked, headers = self.service.operation, (*_bearer(token), *self.headers)
         return mcp.lone_call(self.url, asked.tool or "", asked.arguments, headers, next(self.numbers))
 
@@ -72,7 +72,7 @@ class ServiceSession:
         return {name: mcp.numbered(request, next(self.numbers)) for name, request in requests.items()}
 
     def posted(self, token: str | None, message: Any) -> Request:
-        """A request in this session with any body in place of a message."""
+        """A request in this session with any body instead of a message."""
         return mcp.posted(self.url, (*_bearer(token), *self.headers), message)
 
     def batch(self, token: str | None) -> Request:
@@ -97,7 +97,7 @@ class ServiceSession:
         yield from (self, self.of_version(mcp.WITH_BATCHES), self.of_version(None))
 
     def of_version(self, version: str | None) -> ServiceSession:
-        """The same session, but requests name this version of MCP, or none."""
+        """The same session, but requests name this version of MCP, or no version."""
         unversioned = self._without(mcp.VERSION)
         named = ((mcp.VERSION, version),) if version is not None else ()
         return replace(self, headers=(*unversioned.headers, *named))
@@ -158,7 +158,7 @@ class ServiceSession:
         return any(name == mcp.SESSION for name, _ in self.headers)
 
     def ask(self, method: str, params: Mapping[str, Any], token: str | None) -> Exchange:
-        """Any request in this session with this token, or without any."""
+        """Any request in this session, with this token or without one."""
         return self._ask(self.service.wire.send, method, dict(params), token)
 
     def end(self, token: str | None) -> Exchange:

@@ -12,7 +12,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.leak_places import place_in_body
 
 MERCHANT_TOKEN, PROXY_TOKEN = "merchant_access_token", "proxy_token"
-# Leaks of one kind that are kept: a service that leaks in every answer would give thousands.
+# How many leaks of one kind are kept: a service that leaks in every answer would give thousands.
 MOST_OF_A_KIND = 20
 # Kinds of secrets that must not be in the log.
 LOGGED_TOKEN = "access_token"  # noqa: S105 - a kind of secret

@@ -1,4 +1,4 @@
-"""Waits until a service has recovered from a fault; after one wait in vain, waits are short."""
+"""Waits until a service has recovered from a fault; after one recovery that failed, waits are short."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def waited_for(
     within_s: float = SERVICE_BREAKER_S,
     token: Callable[[], str] | None = None,
 ) -> Exchange:
-    """Calls the operation until it works or the time is over; the default is a new token each time.
+    """Calls the operation until it works or the time is over; by default each time with a new token.
 
     If the service asks to wait (Retry-After), this waits as long as the time allows. If the last answer still
     asks to wait, the recovery was not seen: RateLimited.

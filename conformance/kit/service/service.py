@@ -1,4 +1,4 @@
-"""An operator's service under test, from the view of its agents."""
+"""An operator's service under test, as its agents see it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gateproof.conformance.wire.secret import Secret
 
 POINTER = "resource_metadata"
 NO_SESSIONS = "the MCP server has no initialize: gateproof calls servers of versions before 2026-07-28"
-# With this status a server asks for patience.
+# The status with which a server asks to try later.
 _LATER = 503
 
 
@@ -57,7 +57,7 @@ class Service:
         return self._carry_out(self.wire.send, authorizations, query, headers)
 
     def operate_once(self, *authorizations: str) -> Exchange:
-        """Calls the operation and returns the answer as it is: a service in trouble may ask to wait."""
+        """Calls the operation and returns the answer as it is: a service with a fault may ask to wait."""
         return self._carry_out(self.patient.send_once, authorizations, "", ())
 
     def operate_by(self, send: Send, *authorizations: str) -> Exchange:
@@ -137,7 +137,7 @@ def holds_orders(answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
 
 
 def _in_a_session(answer: Exchange) -> Exchange:
-    """Leaves out calls with a good token at an MCP server that has no sessions to call in."""
+    """Raises LeftOut for a call with a good token if the MCP server has no sessions."""
     if knows_no_sessions(answer):
         raise LeftOut(NO_SESSIONS)
     return answer
@@ -146,8 +146,8 @@ def _in_a_session(answer: Exchange) -> Exchange:
 def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
     """Requires that the operation succeeded and returned these orders.
 
-    A refusal (4xx) is nobody's failure here: the session, or the rate of calls, may be the reason. SERVE-01
-    has checks of its own for it.
+    A refusal (4xx) is not counted as a failure of a step: the session, or the rate of calls, may be the
+    reason. Separate checks of SERVE-01 test it.
     """
     _in_a_session(answer)
     refused = answer.status is not None and 400 <= answer.status < 500

@@ -42,12 +42,12 @@ from gateproof.fakes.gateway.script import HANG_S, Script
 from gateproof.fakes.listener import SwitchableListener
 from gateproof.fakes.serving import Listener, listen, server_tls
 
-# Code that treats it as a URL and normalizes it changes it.
+# Code that normalizes the indicator like a URL changes it.
 INDICATOR = "https://API.merchant.example:443/v1/./%7Eorders"
 SCOPES = ("orders:read",)
 USERS = ("alice", "bob")
-# Lifetime of the first Proxy tokens. A service that renews one minute early can use them, and their end can
-# be waited for. A service may request one before its first call.
+# Lifetime of the first Proxy tokens: long enough for a service that renews one minute early, and short enough
+# to wait for the end. A service may request one before its first call.
 FIRST_PROXY_TOKENS_S = 90
 HANGS_ON_S = 30.0
 
@@ -56,24 +56,24 @@ HANGS_ON_S = 30.0
 class ServiceState:
     """What the checks have learned about the service so far.
 
-    `saw_an_end`: the end of a Proxy token was waited for. `given_up`: a wait for its recovery was in vain.
-    `renews_far_ahead`: it requested a Proxy token while the old one was still valid for long.
-    `discovers_again`: it fetched the discovery document when it last looked for a new key.
+    `saw_an_end`: a check waited for the end of a Proxy token. `given_up`: a wait for its recovery failed.
+    `renews_far_ahead`: it requested a Proxy token long before the old one expired. `discovers_again`: it
+    fetched the discovery document when it last looked for a new key.
     """
 
-    # It used a revoked Proxy token until the end of its lifetime: later ones get a short lifetime, too.
+    # It used a revoked Proxy token until the end of its lifetime, so later tokens get a short lifetime, too.
     goes_by_lifetime: bool = False
     saw_an_end: bool = False
     given_up: bool = False
     renews_far_ahead: bool = False
-    # Proxy tokens requested by concurrent calls after a first request had failed.
+    # How many Proxy tokens concurrent calls requested after a first request had failed.
     asked_by_first_calls: int | None = None
     # Two users called at once before there was a Proxy token, and one got the other's orders.
     mixed_first_calls: bool = False
-    # It did not find an added key in the time of rule SERVE-02.
+    # It did not find an added key within the time of rule SERVE-02.
     finds_no_keys: bool = False
     discovers_again: bool = True
-    # Answers of its public pages, once they were fetched.
+    # The responses of its public pages, once they were fetched.
     open_pages: list[Exchange] = field(default_factory=list)
     pages_for_agents: list[Exchange] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ class ServiceState:
 class ServiceWorld:
     """All parties around a service except its agents; `thief` records requests to another host.
 
-    That host is localhost: the service can reach it if the rest of the world is on this machine as well.
+    This host is localhost: the service can reach it if the rest of the world is on this machine as well.
     """
 
     gateway: ScriptedGateway
@@ -103,7 +103,7 @@ class ServiceWorld:
     def unseen_token(self, user: str, **changes: Any) -> str:
         """A valid token of the user with a subject that is new to the service.
 
-        So no merchant token in a cache, by token or by subject, belongs to it.
+        So no cached merchant token, by token or by subject, belongs to it.
         """
         return self.gateway.access_token(user, **{"sub": unseen_subject(), **changes})
 
@@ -131,7 +131,9 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
         gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
     groups = _sharing(gateway, len(ports))
     apps = [application(gateway.script, gateway.journal, *group) for group in groups]
-    listeners = [loop.opened(partial(_door, app, where, tls)) for app, where in zip(apps, ports, strict=True)]
+    listeners = [
+        loop.opened(partial(_open_listener, app, where, tls)) for app, where in zip(apps, ports, strict=True)
+    ]
     thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
     # A certificate from the target file may not name localhost. Then the other host uses plain HTTP.
     own_tls = tls if secure and is_for(certificate.cert_file, "localhost") else None
@@ -164,7 +166,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
 
 
 def kept_folder(target: ServiceTarget) -> Path | None:
-    """The folder for keys of the world of a manually configured service, which trusts them."""
+    """The folder for the keys of the world of a manually configured service, which trusts these keys."""
     if target.file is None or target.world.listen is None:
         return None
     return target.file.absolute().with_name(f"{target.file.stem}-world")
@@ -185,7 +187,7 @@ def environment(world: ServiceWorld, target: ServiceTarget, authority: Authority
 
 
 def settings(world: ServiceWorld, target: ServiceTarget) -> Mapping[str, str]:
-    """The settings that are no secrets."""
+    """The settings that are not secret."""
     gateway, setup = world.gateway, world.gateway.setup
     return {
         "GATEPROOF_BASE_URL": gateway.addresses.base_url,
@@ -207,14 +209,14 @@ async def _listen(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> L
     return await listen(lambda _: app, host=where.host, port=where.port, tls=tls)
 
 
-async def _door(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> SwitchableListener:
-    door = SwitchableListener(app, host=where.host, port=where.port)
-    await door.open(tls)
-    return door
+async def _open_listener(app: ASGIApp, where: Address, tls: ssl.SSLContext | None) -> SwitchableListener:
+    listener = SwitchableListener(app, host=where.host, port=where.port)
+    await listener.open(tls)
+    return listener
 
 
 def _sharing(gateway: ScriptedGateway, listeners: int) -> Sequence[Sequence[Routes]]:
-    """The routes of each listener: one for all, one for the gateway and one for the merchant, or three."""
+    """The routes of each listener: one for all; one for gateway and core, one for the merchant; or three."""
     base, core, merchant = base_routes(gateway), core_routes(gateway), merchant_routes(gateway)
     match listeners:
         case 1:
@@ -226,7 +228,7 @@ def _sharing(gateway: ScriptedGateway, listeners: int) -> Sequence[Sequence[Rout
 
 
 def _addresses(target: ServiceTarget, scheme: str, stack: ExitStack) -> tuple[Addresses, list[Address]]:
-    """One address for all parties if it is configured by hand, otherwise two with one origin, or three."""
+    """One address for all parties if it is configured by hand; otherwise two with one origin, or three."""
     world = target.world
     if world.listen is not None:
         public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
