@@ -1,4 +1,4 @@
-"""A server that no party has to call. It records every request, to show what was leaked to it."""
+"""The attacker's host: a server that no party should call. It records every request, to find leaks."""
 
 from __future__ import annotations
 

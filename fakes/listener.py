@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 
 from gateproof.fakes.serving import Listener, listen
 
-# How many turns of the event loop pass between dropping a connection and its being closed.
+# How many iterations of the event loop pass between dropping a connection and its close.
 TURNS = 5
 
 
@@ -35,7 +35,7 @@ class SwitchableListener:
         return SwitchableListener(self._app, host=self.host)
 
     async def open(self, tls: ssl.SSLContext | None) -> int:
-        """Drop every connection and listen with this context; returns the number of connections before."""
+        """Drops every connection and listens with this context; returns the number of connections before."""
         counted = await self.shut()
 
         def connected() -> None:
@@ -48,7 +48,7 @@ class SwitchableListener:
         return counted
 
     async def shut(self) -> int:
-        """Drop every connection and stop listening; returns the number of connections before."""
+        """Drops every connection and stops listening; returns the number of connections before."""
         if self._listener is not None:
             self.close()
             # The next client must not reuse a dropped connection that is not closed yet.
@@ -58,7 +58,7 @@ class SwitchableListener:
         return counted
 
     def close(self) -> None:
-        """As `shut`, without waiting; to be called on the event loop that opened it."""
+        """Like `shut`, without waiting; to be called on the event loop that opened it."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None

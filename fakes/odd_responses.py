@@ -19,7 +19,7 @@ ANNOUNCED = 1_000_000
 
 
 class SlowBlanks(Response):
-    """Sends blanks one by one for some seconds, then resets the connection."""
+    """Sends spaces one by one for some seconds, then resets the connection."""
 
     def __init__(self, seconds: float, *, content_type: str) -> None:
         super().__init__(headers={"content-type": content_type, "content-length": str(ANNOUNCED)})

@@ -55,7 +55,7 @@ class OrdersService:
         self.redirect_status = 307
         self.served: list[int] = []
         self._accepts = accepts
-        # The revision that each session has agreed on.
+        # The protocol revision of each session.
         self._sessions: dict[str, str] = {}
 
     def routes(self) -> Routes:
@@ -77,7 +77,7 @@ class OrdersService:
         return {("GET", f"{path}{self.metadata_path}"): (Endpoint.METADATA, lambda _: self.metadata())}
 
     def elsewhere(self, call: Call) -> Replied:
-        """404 for all other paths, after the challenge; well-known paths need no token."""
+        """404 for all other paths; without a token the challenge, except for well-known paths."""
         nothing = Replied(status=404, document={"error": "not_found"})
         if "/.well-known/" in call.target:
             return nothing

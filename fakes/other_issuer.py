@@ -1,4 +1,4 @@
-"""An issuer of tokens that nobody trusts. It publishes its keys as every issuer does."""
+"""A foreign token issuer, which no party trusts. It publishes its keys like any issuer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from gateproof.fakes.loopback import LoopbackServer
 
-# Its discovery document stands behind the issuer's path, or ahead of it (RFC 8414).
+# The well-known path of the discovery document is after the issuer's path, or before it (RFC 8414).
 _DOCUMENTS = ("/.well-known/openid-configuration", "/.well-known/oauth-authorization-server")
 _KEYS = "/keys"
 

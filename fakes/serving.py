@@ -32,7 +32,7 @@ ABORT = "fakes.abort"
 WRITE = "fakes.write"
 # Closing idle connections would race with the client's next request, which is a fault that no test asked for.
 KEEP_ALIVE_S = 3600
-# After so many turns of the event loop, a connection without TLS that was accepted is known.
+# After this many iterations of the event loop, an accepted connection without TLS is known.
 _TURNS = 5
 LINGER_ZERO = struct.pack("ii", 1, 0)
 _OFFER = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n)", re.IGNORECASE)
@@ -73,7 +73,7 @@ class AbortableProtocol(HttpToolsProtocol):
         }
 
     def abort(self) -> None:
-        """Drop the connection with a TCP reset, without an answer and without a TLS close."""
+        """Drops the connection with a TCP reset, without an answer and without a TLS close."""
         # A TLS transport that the client has closed has no socket any more, and asking for it raises.
         with contextlib.suppress(OSError, AttributeError):
             plain = self.transport.get_extra_info("socket")
@@ -105,9 +105,9 @@ class Listener:
         self._clock = clock
 
     async def end(self) -> None:
-        """As `close`, once connections that were just accepted are known.
+        """Like `close`, after waiting until connections that were just accepted are known.
 
-        asyncio cannot drop a connection that it accepted and has not handed over, and complains about it.
+        asyncio cannot drop a connection that it has accepted but not handed over yet, and logs an error.
         """
         loop = asyncio.get_running_loop()
         for each in self._server.sockets:
@@ -117,7 +117,7 @@ class Listener:
         self.close()
 
     def close(self) -> None:
-        """Stop listening and drop every connection, answered or not."""
+        """Stops listening and drops every connection, answered or not."""
         self._clock.cancel()
         self._state.closed = True
         self._server.close()
@@ -128,7 +128,7 @@ class Listener:
 
 
 def is_loopback(host: str) -> bool:
-    """Only `localhost` and literal loopback addresses count: a name could resolve to anything."""
+    """True only for `localhost` and literal loopback addresses: a name could resolve to anything."""
     if host == "localhost":
         return True
     try:
@@ -152,7 +152,7 @@ async def listen(
     tls: ssl.SSLContext | None,
     connected: Callable[[], None] = lambda: None,
 ) -> Listener:
-    """Serve an application on a loopback port; port 0 takes a free one.
+    """Serves an application on a loopback port; port 0 takes a free one.
 
     The application is built once the address is known and before the first connection is accepted.
     `connected` is called for every connection, also for one that ends before HTTP begins.

@@ -48,7 +48,7 @@ def render(result: RunResult) -> dict[str, bytes]:
 
 
 def _words(result: RunResult) -> str:
-    """The verdict, with what a reader in a hurry must not miss."""
+    """The verdict, with the most important caveat."""
     words = [verdict_words(result)]
     if cut_short(result):
         words.append("run cut short")

@@ -132,7 +132,7 @@ def _is_stale(entry: Entry, rule: RuleResult) -> bool:
 
 
 def _matches(pattern: str, check_id: str) -> bool:
-    """Compares as a shell does, but without its brackets, which check IDs contain themselves."""
+    """Matches like a shell, but treats brackets literally, because check IDs contain them."""
     special = {"*": ".*", "?": "."}
     expression = "".join(special.get(char) or re.escape(char) for char in pattern)
     return re.fullmatch(expression, check_id, re.DOTALL) is not None

@@ -1,4 +1,4 @@
-"""Where the time of a run went."""
+"""The slowest checks of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gateproof.reports.verdicts import RunResult, many
 
 
 def slowest(screen: Screen, result: RunResult, most: int) -> None:
-    """Prints the slowest checks, with how long each took and what it asked."""
+    """Prints the slowest checks, each with its duration, ID and number of exchanges."""
     checks = [check for rule in result.rules for check in rule.checks if check.duration_s]
     if not most or not checks:
         return

@@ -1,4 +1,4 @@
-"""What whoever receives a run expects of it: `gateproof verify --expect KEY=VALUE`."""
+"""The expectations of the receiver of a run: `gateproof verify --expect KEY=VALUE`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEYS = ("verdict", "role", "target", "version", *_SWITCHES, "requirements", "max
 
 
 class WrongExpectation(ValueError):
-    """The text of an expectation cannot be understood; says what was expected."""
+    """An expectation is malformed; the text says what was expected."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ def unmet(result: RunResult, expected: Iterable[Expectation], now: datetime) -> 
         if each.key == "max-age":
             started = datetime.fromisoformat(str(result.run["started"]))
             age = now.astimezone(UTC) - started.astimezone(UTC)
-            # A run of tomorrow is no new one.
+            # A run with a date in the future does not count as recent.
             if not timedelta(days=-1) <= age <= _age(each.value):
                 yield f"expected a run of the last {each.value}, found one of {started.isoformat()}"
         elif (found := _found(result, each.key)) != each.value:

@@ -6,7 +6,7 @@ AS_A_STEP = "as_a_step"
 
 
 def as_a_step(rule: str) -> str:
-    """The ID under which a failed step of this rule is reported, whichever check it broke."""
+    """The ID under which a failed step of this rule is reported, in whichever check it failed."""
     return f"{rule}/{AS_A_STEP}"
 
 
@@ -19,7 +19,7 @@ def unmet(said: str, owner: str = "") -> str:
 
 
 def said_of(message: str, owner: str) -> str:
-    """What `unmet` was given."""
+    """The text that `unmet` got."""
     return message.removeprefix(_PRECONDITION).removesuffix(_blamed(owner))
 
 

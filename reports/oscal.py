@@ -102,7 +102,7 @@ def _observation(result: RunResult, rule: RuleResult) -> dict[str, Any]:
     observation: dict[str, Any] = {
         "uuid": str(identifier(result, "oscal", "rule", rule.id)),
         "title": prose(f"{rule.id} {rule.title}: {rule.verdict.value}"),
-        "description": _paragraphs(_said(rule)),
+        "description": _paragraphs(_rule_text(rule)),
         "props": _props(
             verdict=rule.verdict.value,
             level=rule.level,
@@ -122,7 +122,7 @@ def _observation(result: RunResult, rule: RuleResult) -> dict[str, Any]:
     return observation
 
 
-def _said(rule: RuleResult) -> str:
+def _rule_text(rule: RuleResult) -> str:
     if rule.reason:
         return rule.reason
     return "Every check held." if rule.verdict is Verdict.PASSED else f"The rule is {rule.verdict.value}."

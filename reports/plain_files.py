@@ -1,4 +1,4 @@
-"""Reads files of a folder that somebody else may have prepared."""
+"""Reads files of a folder that may come from an untrusted party."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def read_plain(path: Path, most: int = MOST) -> bytes:
 
 
 def read_beginning(path: Path, most: int) -> bytes:
-    """At most so many bytes of a regular file."""
+    """At most this many bytes of a regular file."""
     with _opened(path) as file:
         return file.read(most)
 
 
 def _opened(path: Path) -> BinaryIO:
-    """A regular file; links are not followed, and nothing is waited for."""
+    """Opens a regular file; does not follow links or block."""
     if path.is_symlink():
         raise NotPlain(0, "it is a link", str(path))
     number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

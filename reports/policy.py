@@ -1,4 +1,4 @@
-"""What whoever receives a run accepts, as a file: `gateproof verify --policy FILE`."""
+"""The requirements of the receiver of a run, as a file: `gateproof verify --policy FILE`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _is_switch(value: object) -> bool:
     return isinstance(value, bool)
 
 
-# What each key expects, and the test of it.
+# For each key, the expected value in words, and its test.
 _SHAPES: Mapping[str, tuple[str, Callable[[object], bool]]] = {
     **dict.fromkeys(("verdict", "role", "target", "version", "requirements"), ("a text", _is_text)),
     **dict.fromkeys(("certify", "strict", "faults"), ("true or false", _is_switch)),

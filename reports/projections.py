@@ -1,4 +1,4 @@
-"""Compares the output files with the seal and with what the record gives."""
+"""Compares the output files with the seal and with the outputs that the record gives."""
 
 from __future__ import annotations
 

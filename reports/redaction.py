@@ -1,4 +1,4 @@
-"""Redaction: known secrets become labels, known names are shown, other text depends on what it looks like."""
+"""Redaction: known secrets become labels, known names are shown, other text like a credential is hidden."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Redactor:
     def _mark(self, value: str) -> str:
         """A numbered mark: equal values get equal marks, which show nothing else about the value.
 
-        Only shown marks are counted, because gaps in the numbers would tell something about the value.
+        Only shown marks are counted, because gaps in the numbers would reveal something about the value.
         """
         return self._marks.setdefault(value, f"⟨opaque~{len(self._marks) + 1}⟩")
 

@@ -21,7 +21,7 @@ from gateproof.reports.verdicts import (
 )
 
 INTERRUPTED = "the run was killed or crashed: its record has no footer"
-# What a run says that a signal stopped; the name of the signal follows.
+# The start of the reason if a signal stopped the run; the name of the signal follows.
 STOPPED_BY = "the run was stopped by"
 
 

@@ -72,7 +72,7 @@ def statements(
 
 
 def _resealed(before: Sequence[str]) -> dict[str, Any]:
-    """That the folder was sealed before, by whoever: the seal names its signer."""
+    """The digests of earlier seals of the folder, whoever signed them: the new seal names its own signer."""
     return {"resealed": [{"sha256": each} for each in before]} if before else {}
 
 

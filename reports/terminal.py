@@ -172,7 +172,7 @@ def failures(
 
 
 def _findings(rule: RuleResult, verdict: Verdict) -> list[list[CheckResult]]:
-    """The checks with this verdict; those that found the same stand together."""
+    """The checks with this verdict, grouped by equal findings."""
     # Checks that can be repeated by themselves come first.
     broken = sorted((check for check in rule.checks if check.verdict is verdict), key=is_of_a_run)
     found: dict[tuple[str, str, str], list[CheckResult]] = {}

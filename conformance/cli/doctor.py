@@ -55,9 +55,9 @@ def handle(arguments: argparse.Namespace) -> int:
         found = replace(_diagnosis(target), unresolved=_unresolved(target))
     except CannotRun as reason:
         if not arguments.json:
-            _tell_unresolved(_unresolved(target))
+            _print_unresolved(_unresolved(target))
         if isinstance(reason, NotReached) and not arguments.json:
-            _tell(reason.settings)
+            _print_settings(reason.settings)
         # The reason may contain output of the target.
         screen(sys.stderr, no_color=True).say(f"gateproof: {reason}")
         return NO_VERDICT
@@ -114,7 +114,7 @@ def _diagnosis(target: Target) -> Diagnosis:
         return diagnose(prepared.name, prepared.context, doubts)
 
 
-def _tell(settings: Mapping[str, str]) -> None:
+def _print_settings(settings: Mapping[str, str]) -> None:
     """Prints the settings for a service that is configured by hand; a launched service gets them."""
     if settings:
         print("while gateproof runs, the world around the service is")
@@ -123,7 +123,7 @@ def _tell(settings: Mapping[str, str]) -> None:
         print(f"  {name}={shlex.quote(value)}")
 
 
-def _tell_unresolved(hosts: Sequence[str]) -> None:
+def _print_unresolved(hosts: Sequence[str]) -> None:
     """Says which names of --names have no address here, and what helps."""
     from gateproof.reports.terminal import screen  # noqa: PLC0415
 
@@ -149,10 +149,10 @@ def _print(found: Diagnosis) -> None:
     shown.say(_headline(found))
     for doubt in found.doubts:
         shown.fill(f"! {doubt}", "  ", "    ")
-    _tell_unresolved(found.unresolved)
+    _print_unresolved(found.unresolved)
     will = "could" if found.doubts else "will"
     shown.say(f"{len(tested)} of {many(len(found.prospects), 'rule')} {will} be tested")
-    _tell(found.settings)
+    _print_settings(found.settings)
     if in_part:
         shown.fill(f"of them without some part: {', '.join(ranges(in_part))}", "  ", "    ")
     for advice in found.advice:

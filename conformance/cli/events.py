@@ -20,7 +20,7 @@ class Events:
 
     def __init__(self, file: IO[str] | None) -> None:
         self._file = file
-        # Why the file could not be written any more; the run goes on without it.
+        # Why the file could not be written any more; the run continues without it.
         self.lost = ""
 
     def begun(self, target: str, role: str, seed: int, checks: int) -> None:
@@ -58,7 +58,7 @@ class Events:
 
 @contextmanager
 def events_in(path: Path | None, out: Path) -> Iterator[Events]:
-    """Opens the file; raises ValueError if it is not one for events, so that nobody's file is overwritten."""
+    """Opens the file; raises ValueError if it exists with other content, which must not be overwritten."""
     if path is None:
         yield Events(None)
         return

@@ -25,12 +25,12 @@ _NOT_WITH = ("format", "sign_key", "key")
 
 
 def are_proofs(folders: Sequence[Path]) -> bool:
-    """True if one of the folders holds a proof, by defects or mutants, and no run."""
+    """True if one of the folders holds a proof, with defects or mutants, and none holds a run."""
     return _any_has(FILE, folders) or _any_has(MUTANTS, folders)
 
 
 def join_proofs(arguments: argparse.Namespace) -> int:
-    """The exit code is that of the whole proof."""
+    """Merges the shards; returns the exit code of the whole proof."""
     from gateproof.conformance.cli import prove, prove_mutants  # noqa: PLC0415
 
     out = arguments.out or Path("gateproof-proof")

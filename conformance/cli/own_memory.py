@@ -20,5 +20,5 @@ def hide() -> None:
 
 
 def can_hide() -> bool:
-    """False for root, from whom nothing can be hidden."""
+    """False for root, who can read everything."""
     return sys.platform == "linux" and os.geteuid() != 0

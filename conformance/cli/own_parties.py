@@ -8,9 +8,9 @@ from gateproof.conformance.targets.model import GatewayTarget, OwnParties, Servi
 
 
 def own_parties(arguments: argparse.Namespace, target: Target | None) -> OwnParties:
-    """What the options say; raises ValueError for one that is not for this target.
+    """The options for the harness's own parties; raises ValueError for one that does not fit the target.
 
-    Without a target it is the embedded reference in the role of the options.
+    Without a target, the embedded reference of the selected role is tested.
     """
     role = target.role if target is not None else arguments.role or "gateway"
     if arguments.one_origin and role == "gateway":
@@ -25,7 +25,7 @@ def own_parties(arguments: argparse.Namespace, target: Target | None) -> OwnPart
 
 
 def _placed_by(target: Target | None) -> str:
-    """What in the target file says where the harness's own parties are; empty if nothing does."""
+    """The target-file setting that fixes addresses of the harness's parties; empty if there is none."""
     if isinstance(target, GatewayTarget):
         return "[merchant]" if target.merchant is not None else ""
     return "[world] listen" if isinstance(target, ServiceTarget) and target.world.listen is not None else ""

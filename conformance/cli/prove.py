@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
 WRONG_USAGE = 2
 MOST_WORKERS = 256
-# The number of trials that a killed proof loses at most.
+# A killed proof loses at most this number of trials.
 _KEPT_EVERY = 20
 INTERRUPTED = 3
 INTERCEPTING = "intercepting-proxy"
@@ -254,9 +254,9 @@ def keep(proof: Proof, folder: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Chosen:
-    """The subjects of this process, of how many in all, and the number of combinations that were drawn.
+    """The subjects of this process, their total number in all shards, and the number of combinations.
 
-    `since` is there if only what changed since the shipped proof is tried.
+    `since` is set if only subjects and checks that changed since the shipped proof are tried.
     """
 
     found: Sequence[Subject]
@@ -301,7 +301,7 @@ def _chosen(arguments: argparse.Namespace) -> _Chosen:
 
 
 def _changed(arguments: argparse.Namespace, every: Sequence[Subject], drawn: int) -> _Chosen:
-    """What has to be tried again since the shipped proof; raises ValueError if there is nothing to go on."""
+    """What has to be tried again since the shipped proof; raises ValueError if that cannot be determined."""
     from gateproof.conformance.run.proof.since import since_the_shipped  # noqa: PLC0415 - loads pytest and HTTP
 
     unfit = {"--shard": arguments.shard is not None, "--new": arguments.new}

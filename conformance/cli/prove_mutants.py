@@ -1,4 +1,4 @@
-"""`gateproof prove --mutants`: how many changes of the reference that a machine made the suite notices."""
+"""`gateproof prove --mutants`: how many generated changes of the reference the suite notices."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _tried(proof: MutantProof, arguments: argparse.Namespace) -> int:
 
 
 def tell(shown: Screen, found: Mapping[str, int], path: Path) -> int:
-    """Prints the figures; returns the exit code that they stand for."""
+    """Prints the figures; returns the exit code for them."""
     shown.say(
         f"{found['tried']} of {found['mutants']} mutants tried: {found['caught']} caught, "
         f"{found['equivalent']} equivalent, {found['legal']} legal, {found['survived']} survived, "

@@ -14,7 +14,7 @@ from gateproof.conformance.targets.model import Target
 from gateproof.reports.terminal import Screen
 from gateproof.reports.verdicts import Verdict, many
 
-# The outcomes, and the exit code that each asks for.
+# The outcomes, and the exit code for each.
 FIXED, FAILING, GONE, UNKNOWN = "fixed", "still failing", "gone", "no verdict"
 NO_VERDICT = 3
 
@@ -24,7 +24,7 @@ def repeat_all(
     target_of: Callable[[Stored], Target | Embedded],
     screen: Screen,
 ) -> int:
-    """Says for each failed check what became of it; returns the exit code."""
+    """Repeats each failed check and prints the outcome; returns the exit code."""
     outcomes: Counter[str] = Counter()
     # Several failed steps may be repeated by the same check.
     known: dict[str, _Outcome] = {}
@@ -47,7 +47,7 @@ def repeat_all(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Outcome:
-    """What became of a failure; `is_last` if the repetition was stopped."""
+    """The outcome for a failure; `is_last` if the repetition was stopped."""
 
     what: str
     why: str = ""

@@ -1,4 +1,4 @@
-"""`gateproof replay FILE --hold`: keeps everything as the failure left it, and says how to look at it."""
+"""`gateproof replay FILE --hold`: keeps target and fakes running after the failure, for inspection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def hold(screen: Screen, bench: Bench, failed: CheckResult) -> None:
-    """Prints where everybody is and what was sent, and waits for Ctrl-C."""
+    """Prints the addresses of all parties and what was sent, and waits for Ctrl-C."""
     own_ca = False
     for name, address in bench.whereabouts():
         own_ca |= name == "CA_FILE"
@@ -31,7 +31,7 @@ def hold(screen: Screen, bench: Bench, failed: CheckResult) -> None:
 
 @contextmanager
 def _signalled() -> Iterator[threading.Event]:
-    """A signal to stop sets the event, and does not end the run, which then stops everything as usual."""
+    """Inside the block, a signal to stop only sets the event; the run then stops everything as usual."""
     over = threading.Event()
     before = {number: signal.signal(number, lambda *_: over.set()) for number in _ENDING}
     try:

@@ -101,7 +101,7 @@ def formats_of(asked: list[str] | None) -> tuple[str, ...]:
 
 
 def draw_again(arguments: argparse.Namespace) -> int:
-    """Generates the outputs from the record. Refuses a broken record, which a new seal would hide."""
+    """Generates the outputs from the record; refuses an invalid one, because a new seal would hide that."""
     from gateproof.conformance.cli.outputs import Leak, forget, refuse_foreign, write_all  # noqa: PLC0415
     from gateproof.conformance.cli.resealing import (  # noqa: PLC0415
         asks_to_sign,
@@ -143,7 +143,7 @@ def draw_again(arguments: argparse.Namespace) -> int:
 
 
 def compare(arguments: argparse.Namespace) -> int:
-    """Exit code 1 if something got worse, else 0."""
+    """Prints the differences of two runs; returns 1 if something got worse, else 0."""
     from gateproof.reports.diff import Incomparable, diff, to_json, to_text  # noqa: PLC0415
     from gateproof.reports.record import Unreadable  # noqa: PLC0415
 
@@ -161,7 +161,7 @@ def compare(arguments: argparse.Namespace) -> int:
 
 
 def join(arguments: argparse.Namespace) -> int:
-    """The exit code is that of the merged run or proof."""
+    """Merges shards; returns the exit code of the merged run or proof."""
     from gateproof.conformance.cli.merge_proofs import are_proofs, join_proofs  # noqa: PLC0415
     from gateproof.conformance.cli.outputs import Leak, refuse_foreign, write_all  # noqa: PLC0415
     from gateproof.conformance.cli.resealing import key_for, refuse_altered, seals_before  # noqa: PLC0415

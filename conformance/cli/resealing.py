@@ -1,4 +1,4 @@
-"""Which key seals a folder again, and what the new seal says of the seal before."""
+"""Chooses the key for a new seal of a folder, and names the seals that it replaces."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gateproof.reports.verify import verify
 
 
 def asks_to_sign(arguments: argparse.Namespace) -> bool:
-    """True if a key was given for a new seal, by option or together with the signer before."""
+    """True if the options give a key for a new seal, or the signer of the one before."""
     by_variable = arguments.key is not None and bool(os.environ.get(SIGN_KEY))
     return arguments.sign_key is not None or by_variable
 
 
 def key_for(folders: Sequence[Path], sign_key: Path | None, signer: Path | None) -> SigningKey:
-    """The key for a new seal: the one that was given, or else one that is made for it.
+    """The key for a new seal: the given one, or else a newly generated one.
 
-    A key that was given signs only what verifies with the public key of the signer before: otherwise a record
-    that somebody altered would get a seal that is trusted. Raises ValueError.
+    A given key signs only folders whose seal verifies with the public key `signer`: otherwise an altered
+    record could get a trusted seal. Raises ValueError.
     """
     if sign_key is None and not os.environ.get(SIGN_KEY):
         return signing_key(None, {})

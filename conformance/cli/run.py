@@ -162,7 +162,7 @@ def _run(
 
 
 def _lacks(result: RunResult) -> bool:
-    """True if something could not be tested; not if the selected rules are just none that decide."""
+    """True if a rule could not be tested; false if merely no selected rule decides."""
     from gateproof.reports.verdicts import Verdict  # noqa: PLC0415
 
     return any(rule.verdict in {Verdict.NOT_TESTABLE, Verdict.ERROR} for rule in result.rules)

@@ -61,7 +61,7 @@ _PATHS = ("out", "sign-key", "baseline", "database", "events")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options of a run; a parser with `argument_default=SUPPRESS` leaves out those that are not given."""
+    """Adds the options of a run; with `argument_default=SUPPRESS`, options that are not given are omitted."""
     parser.add_argument("--target", type=Path, metavar="FILE", help="the target file; see gateproof init")
     parser.add_argument("--only", action="append", metavar="GLOB", help="only these rules (repeatable)")
     parser.add_argument("--skip", action="append", metavar="GLOB", help="not these rules (repeatable)")
@@ -194,7 +194,7 @@ def completed(given: argparse.Namespace) -> argparse.Namespace:
 
         of_file = {} if not (table := run_table(target)) else _read(table, target)
     found = argparse.Namespace(**{**DEFAULTS, **of_file, **vars(given)})
-    # An empty text takes back a list of the file: --skip ''.
+    # An empty text on the command line overrides a list of the file: --skip ''.
     for name in ("only", "skip", "format", "deviate"):
         setattr(found, name, [each for each in getattr(found, name) if each])
     return found
@@ -266,7 +266,7 @@ def _read(table: Mapping[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _tokens(key: str, value: Any, file: Path, *, negatable: bool) -> list[str]:
-    """The words of the command line that say the same as this key of the table."""
+    """The command-line arguments for this key of the table."""
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
 
     is_switch = isinstance(DEFAULTS[key.replace("-", "_")], bool)
@@ -303,7 +303,7 @@ def _unknown(file: Path, key: str, known: list[str]) -> TargetError:
 
 
 def _wrong(file: Path, key: str, said: str) -> TargetError:
-    """The parser's complaint about a value, in the words of a wrong target file."""
+    """The parser's error about a value, as an error in the target file."""
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
 
     said = said.partition(": ")[2] or said

@@ -1,4 +1,4 @@
-"""The option --shard: which part of a run or a proof this process does."""
+"""The option --shard: which part of a run or a proof this process carries out."""
 
 from __future__ import annotations
 

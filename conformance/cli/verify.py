@@ -1,4 +1,4 @@
-"""`gateproof verify`: whether a report folder is unchanged, and is what its reader accepts."""
+"""`gateproof verify`: whether a report folder is unchanged, and meets the reader's expectations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def handle(arguments: argparse.Namespace) -> int:
     if verified.result is None:
         say(f"verified: {verified.signer}")
         return 0
-    return _told(arguments.folder, verified, verified.result, expected, policy)
+    return _print_verified(arguments.folder, verified, verified.result, expected, policy)
 
 
 def _policy(file: Path | None) -> Policy | None:
@@ -66,7 +66,7 @@ def _policy(file: Path | None) -> Policy | None:
     )
 
 
-def _told(
+def _print_verified(
     folder: Path,
     verified: Verified,
     result: RunResult,

@@ -56,7 +56,7 @@ _LONG = f"Content-Length: {ANNOUNCED}\r\n\r\n"
 # They keep a connection open without completing a request.
 SLOW: Mapping[str, Client] = {
     "silent": Client(
-        fault=_fault("silent connection", "connects and says nothing, not even a TLS hello", _OTHERS),
+        fault=_fault("silent connection", "connects and sends nothing, not even a TLS hello", _OTHERS),
         head=None,
     ),
     "half-head": Client(

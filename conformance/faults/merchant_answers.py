@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# Long enough for most timeouts in gateways; later tries, of gateways without one, wait for a shorter time.
+# Longer than most timeouts in gateways. Later tries are answered sooner, for gateways without a timeout.
 FIRST_SILENCE_S, SILENCE_S = 12.0, 6.0
 # The first silence ends well before the harness itself gives up: this share of its timeout.
 _SHARE = 0.4
@@ -32,11 +32,11 @@ class MerchantFault:
     outcome: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     rotates: bool = False
-    # How long the first call waits, where it waits longer than others.
+    # How long the first call waits, if longer than the others.
     first_s: float | None = None
 
     def tape(self, timeout_s: float) -> list[dict[str, Any]]:
-        """The first answer in the form of a script, where it differs from those that follow."""
+        """The first answer in the form of a script, if it differs from later ones."""
         if self.first_s is None:
             return []
         usual_s = float(self.parameters["seconds"])
@@ -98,11 +98,11 @@ TROUBLE: Final = _by_name(
     _fault("echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _TROUBLE),
 )
 
-# Longer than a backend or a user waits, and than most timeouts; and no longer than many circuit breakers, for
-# a gateway may leave its merchant in peace for as long as it was asked to.
+# Longer than a backend or a user waits, and than most timeouts, but not longer than many circuit breakers
+# stay open: a gateway may send its merchant nothing for as long as the merchant asked.
 LONG_PAUSE_S = 60
 _ANSWERED = "the sign-in goes on; a refresh is answered in time, and without 410"
-# The merchant asks for a long pause, which nobody may be kept waiting for.
+# The merchant asks for a long pause; callers of the gateway must not have to wait for it.
 LONG_PAUSES: Final = _by_name(
     _fault(
         "unavailable-for-a-minute",
@@ -132,20 +132,20 @@ LONG_PAUSES: Final = _by_name(
 
 # The answer is late or never comes.
 SILENCE: Final = _by_name(
-    _silence("hang", "hang", "says nothing, and resets the connection", _NO_REJECTION),
-    _silence("drip", "drip", "sends blanks one by one, and resets the connection", _NO_REJECTION),
+    _silence("hang", "hang", "sends nothing, and resets the connection", _NO_REJECTION),
+    _silence("drip", "drip", "sends spaces one by one, and resets the connection", _NO_REJECTION),
     _silence(
         "accept-then-hang",
         "accept_then_hang",
-        "carries the request out, says nothing, and resets the connection",
+        "carries the request out, sends nothing, and resets the connection",
         _REJECTED_LATER,
         rotates=True,
     ),
 )
-# How long is said where the fault is used: it depends on the target's timeout.
+# The duration is set where the fault is used, because it depends on the target's timeout.
 ENDLESS: Final = _by_name(
-    _fault("endless-hang", "hang", "says nothing for longer than a sign-in may take", _SIGN_IN),
-    _fault("endless-drip", "drip", "sends blanks one by one for longer than a sign-in may take", _SIGN_IN),
+    _fault("endless-hang", "hang", "sends nothing for longer than a sign-in may take", _SIGN_IN),
+    _fault("endless-drip", "drip", "sends spaces one by one for longer than a sign-in may take", _SIGN_IN),
 )
 
 # The refresh token was rotated, but the answer with the new one is lost.
@@ -163,7 +163,7 @@ NONSENSE: Final = _by_name(
     _fault("refusal-as-a-success", "refusal_with_200", "answers 200 with the error of a refusal", _ODD),
     _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
     _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
-    _fault("ten-megabytes", "long_body", "answers with 10 MB of blanks", _ODD),
+    _fault("ten-megabytes", "long_body", "answers with 10 MB of spaces", _ODD),
     _fault("two-content-lengths", "two_lengths", "answers with two different Content-Length headers", _ODD),
     _fault("header-injection", "header_injection", "answers 400 with headers inside the error", _ODD),
     _fault(

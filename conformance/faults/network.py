@@ -76,7 +76,7 @@ LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
         ),
         "line-dead": _fault(
             "dead line",
-            "passes the request on, says nothing for a while, and resets",
+            "passes the request on, sends nothing for a while, and resets",
             [toxics.timeout(_STALL_S, asked=True)],
         ),
         "data-limit": _fault(

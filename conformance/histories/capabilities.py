@@ -18,7 +18,7 @@ from gateproof.conformance.histories.steps import (
 LASTING: frozenset[Manner] = frozenset(
     {"rejects refreshes", "rotates refresh tokens", "repeats no refresh token", "gives no refresh token"}
 )
-# In these the merchant fails: it neither accepts nor refuses.
+# With these the merchant fails: it neither accepts nor rejects.
 TROUBLED: frozenset[Manner] = frozenset({"stumbles once", "rotates and loses the answer"})
 
 
@@ -44,9 +44,9 @@ class Offer:
 
 
 def themes(offer: Offer) -> tuple[Offer, ...]:
-    """Restricted variants: what remains is used more often and in longer series.
+    """Restricted offers, in which the remaining steps occur more often and in longer series.
 
-    If everything may come next, a short history has too little of anything.
+    With all steps allowed, a short history has too few of each kind.
     """
     if offer.forward:
         one = replace(

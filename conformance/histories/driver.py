@@ -178,7 +178,7 @@ class Driver:
         came = _came(visit, step)
         # The moment of the sign-in at which the code was made is unknown.
         until = begun + (world.code_lifetime_s or CODE_LIFE_S)
-        return self._seen(came, _said(came, visit), heard, until=until)
+        return self._seen(came, _sign_in_text(came, visit), heard, until=until)
 
     def _await_provisioning(self, step: Authorize) -> tuple[MerchantCall, ...]:
         """The merchant calls until the one for this user came, or the time is over."""
@@ -257,7 +257,7 @@ def _came(visit: Visit, step: Authorize) -> str:
     return "code unasked" if not step.approves and visit.declined is False else "code"
 
 
-def _said(came: str, visit: Visit) -> str:
+def _sign_in_text(came: str, visit: Visit) -> str:
     if came == CRASHED:
         return f"no code, but a page with status {visit.status}"
     return "no code" if came == "no code" else "a code"

@@ -119,7 +119,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
         setting = replace(setting, offer=left, asks_always=play.driver.asks_always)
     if surprise is None and unjudged:
-        _tell(rows, played)
+        _record_rows(rows, played)
         raise unjudged[0]
     if surprise is not None:
         surprise = _kept(anew, setting, draw, surprise)
@@ -197,7 +197,7 @@ def _played(
 
 def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
     """The claim about all histories."""
-    _tell(rows, played)
+    _record_rows(rows, played)
     _judge(setting, surprise)
 
 
@@ -212,7 +212,7 @@ def _judge(setting: Setting, surprise: Surprise | None) -> None:
     expect.that(False, what, expected=surprise.expected, got=surprise.got)
 
 
-def _tell(rows: Mapping[str, int], played: int) -> None:
+def _record_rows(rows: Mapping[str, int], played: int) -> None:
     """Records how often each transition of the state table was taken, including zeros."""
     observe(histories=played, **dict(sorted({**dict.fromkeys(TABLE, 0), **rows}.items())))
 

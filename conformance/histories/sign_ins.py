@@ -44,7 +44,7 @@ def authorized(state: State, step: Authorize, seen: Seen) -> Judged:
 
 
 def _maybe_superseded(codes: tuple[Code, ...], newer: Code) -> tuple[Code, ...]:
-    """Whether a code stays valid after the next one for its user and agent is open."""
+    """Marks older codes of the user and agent as possibly invalid: the specification leaves this open."""
     whose = (newer.agent, newer.user)
     return tuple(replace(code, aged=code.aged or (code.agent, code.user) == whose) for code in codes)
 
@@ -63,7 +63,7 @@ def _sign_in_rows(
 
 
 def _came_elsewhere(state: State, step: Authorize) -> bool:
-    """Whether the agent has come to another Project before, and has never got a code in this one."""
+    """True if the agent came to another Project before, and never got a code in this one."""
     own = [code for code in state.codes if code.agent == step.agent]
     welcome = any(code.project == step.project and code.stands != "nothing" for code in own)
     return not welcome and any(code.project != step.project for code in own)

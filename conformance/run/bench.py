@@ -1,4 +1,4 @@
-"""What the benches of the three roles have in common: a bench is where a worker carries out checks."""
+"""The common base of the benches of the three roles. A worker runs its checks on a bench."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.reports.redaction import Redactor
 
 
 class Bench(ABC):
-    """One worker's workplace: what stays from check to check, and the record of the check that is running."""
+    """One worker's state over all checks, and the record of the check that is running."""
 
     context: Context
 
@@ -24,13 +24,13 @@ class Bench(ABC):
         self.tracing = Tracing(context.run_id) if context.trace else None
 
     def note_begin(self, check_id: str) -> None:
-        """From here on, requests belong to this check."""
+        """Assigns the requests from now on to this check."""
         if self.tracing is not None:
             self.tracing.begin(check_id)
 
     @abstractmethod
     def begin(self, check_id: str) -> None:
-        """A new check: the record of the last one is over."""
+        """Starts a check with an empty record."""
 
     @abstractmethod
     def close(self) -> None:
@@ -38,33 +38,33 @@ class Bench(ABC):
 
     @abstractmethod
     def whereabouts(self) -> Iterator[tuple[str, str]]:
-        """Where the target and the parties around it are, by name; nothing of it is a secret."""
+        """The addresses of the target and the parties around it, by name, without secrets."""
 
     @abstractmethod
     def exchanges(self) -> Sequence[Exchange]:
-        """What the check that is running has sent and received."""
+        """The exchanges of the check that is running."""
 
     @abstractmethod
     def redactor(self) -> Redactor:
-        """What hides the secrets of the check that is running."""
+        """The redactor for the secrets of the check that is running."""
 
     @abstractmethod
     def survey(self) -> Survey:
-        """What came of the search for secrets in all that this worker has received."""
+        """The result of the search for secrets in everything that this worker has received."""
 
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:
-        """The exchanges of the check, as they may be shown: in full, or just that they were."""
+        """The redacted exchanges of the check: in full, or without headers and bodies."""
         if not self.context.shows_exchanges:
             return ()
         show = show_in_full if in_full else mention
         return tuple(show(exchange, redactor) for exchange in self.exchanges())
 
     def place_of(self, exchange: Exchange, /) -> int | None:
-        """Where the exchange stands among those that are shown."""
+        """The position of the exchange in the shown ones."""
         return next((place for place, each in enumerate(self.exchanges()) if each is exchange), None)
 
     def owns_steps(self) -> bool:
-        """False if steps may fail for a reason that is not the target's."""
+        """False if steps may fail for reasons outside of the target."""
         return True
 
     def scenario(self) -> str:
@@ -86,7 +86,7 @@ class SendingBench(Bench):
         return self._sent
 
     def forget(self) -> None:
-        """Drops the exchanges of this check so far; they are searched for secrets all the same."""
+        """Drops the exchanges of this check so far from the record; the search for secrets still has them."""
         self._sent.clear()
 
     def _record(self, exchange: Exchange) -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.exchange import Answer, Exchange
 
 MOST_REDIRECTS = 20
-# Time limits for pages that reload themselves: in total, for a page on which waiting was in vain before, and
-# for one pause; and the shortest pause.
+# Time limits for pages that reload themselves: in total, for a page that did not change during an earlier
+# wait, and for one pause; and the shortest pause.
 LONGEST_S, KNOWN_S, LONGEST_PAUSE_S, AGAIN_AFTER_S = 35.0, 3.0, 10.0, 0.5
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
@@ -54,8 +54,8 @@ View = Page | Away | Lost
 class Waiting:
     """Limits the time for pages without a form that redirect or reload themselves after a while.
 
-    A sign-in should not wait longer than thirty seconds. If waiting was in vain for a page, for example one
-    for Pending agents, the next wait for it is short.
+    A sign-in should not wait longer than thirty seconds. If an earlier wait for a page did not help, for
+    example a page for Pending agents, the next wait for it is short.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Creates the way to sign in for a gateway under test."""
+"""Creates the sign-in method for a gateway under test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make(
     control: ControlPlane | None = None,
     picturing: Picturing | None = None,
 ) -> SignIn:
-    """Creates the way to sign in of the target file."""
+    """Creates the sign-in method that the target file selects."""
     how = target.sign_in
     match how.kind:
         case "forms":
@@ -52,7 +52,7 @@ def make(
 
 
 def check_usable(target: GatewayTarget) -> None:
-    """Rejects a target file whose way to sign in is incomplete or not installed."""
+    """Rejects a target file whose sign-in method is incomplete or not installed."""
     how = target.sign_in
     if how.kind == "chromium":
         if lacking := missing():

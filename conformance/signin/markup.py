@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.exchange import Answer
 
 _LONGEST_TEXT = 20_000
-# What is read of a page. The time for elements in each other grows with the square of their number.
+# The maximum size of a page. The time for nested elements grows with the square of their number.
 _MOST_TAGS, _MOST_CONTROLS = 20_000, 2_000
 _BEGINS_A_TAG = re.compile(r"<[A-Za-z/!?]")
 
@@ -78,7 +78,7 @@ def read_page(url: str, answer: Answer) -> Page:
 
 
 def _first_tags(source: str) -> str:
-    """The source up to the tag with which it becomes longer than any page for users."""
+    """The source up to the tag that exceeds the maximum number of tags."""
     tags = _BEGINS_A_TAG.finditer(source)
     end = next(islice(tags, _MOST_TAGS, None), None)
     return source if end is None else source[: end.start()]

@@ -86,7 +86,7 @@ def in_order(tree: LexborHTMLParser) -> list[LexborNode | None]:
 
 
 def ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    """The elements around this one; browsers nest them no deeper than this, either."""
+    """The elements around this one; no more than browsers allow as depth."""
     parent = node.parent
     for _ in range(_DEEPEST):
         if parent is None:

@@ -135,7 +135,7 @@ class PageSignIn:
     def hold_back(
         self, browser: Browsing, request: SignInRequest, act: int, meanwhile: Callable[[], None]
     ) -> SignInResult | None:
-        """The user's action number `act` comes last, and only after something else has happened.
+        """Submits the user's action number `act` last, after calling `meanwhile`.
 
         None if the sign-in has fewer actions.
         """
@@ -207,7 +207,7 @@ class PageSignIn:
                 *(item.name for item in form.fields if item.kind != "hidden"),
             )
             acts.answered[question] += 1
-            # A password that is meant to be wrong is typed once: a merchant may lock the account.
+            # A deliberately wrong password is typed only once: a merchant may lock the account.
             most = 1 if request.user.password.kind == "wrong_password" else _SAME_QUESTION
             if acts.answered[question] > most:
                 return "the page keeps asking for the password"

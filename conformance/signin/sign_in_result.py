@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class SignInFailed(Exception):
-    """The way to sign in failed, so nothing is known about the target."""
+    """The sign-in method failed, so nothing is known about the target."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ class SignInResult:
     """Where the browser ended: sent to the redirect URI, to another URL, or on a page.
 
     `redirected_to` and `left_to` are URLs that were not opened. `acts` counts the submitted forms, `acted_on`
-    are their pages; some ways to sign in do not know these. `picture` is the file of a screenshot. `unticked`
+    are their pages; some sign-in methods do not know these. `picture` is the file of a screenshot. `unticked`
     are the boxes left unticked in the last form, and `sent_last` is its content, unless it asked for a
     password.
     """
@@ -51,7 +51,7 @@ class SignInResult:
     # The URL of the page on which the browser ended, without its query, and whether the page has a form.
     ended_at: str = ""
     asks: bool = False
-    # How many forms asked for a password; None where the way to sign in cannot see it.
+    # How many forms asked for a password; None if the sign-in method does not know it.
     passwords: int | None = None
 
     @property
@@ -73,14 +73,14 @@ class SignInResult:
 
 
 class SignIn(Protocol):
-    """A way to sign a user in."""
+    """A sign-in method."""
 
     def sign_in(self, request: SignInRequest, /) -> SignInResult: ...
 
 
 @runtime_checkable
 class ClosableSignIn(SignIn, Protocol):
-    """A way to sign in that has to be closed."""
+    """A sign-in method that has to be closed."""
 
     def close(self) -> None: ...
 

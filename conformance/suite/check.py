@@ -20,9 +20,9 @@ class Check:
 
     If a need of the check is missing, only this check is left out: other checks can still decide the rule. A
     check runs `alone` if it changes how shared users or Resources behave. A check with `whole_run` runs at
-    the end and examines everything that the run received. A check that `looks_back` is about everything that
-    was done to its target before. A check with races says how many `rounds` have to count for the usual
-    budget of examples.
+    the end and examines everything that the run received. A check that `looks_back` evaluates everything that
+    was done to its target before. A check with races states how many `rounds` have to count at the
+    usual budget of examples.
     """
 
     rule: str

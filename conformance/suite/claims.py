@@ -53,7 +53,7 @@ class LeftOut(Exception):
 
 
 class NotApplicable(Exception):
-    """A rule is about another kind of target: says of which kind this one is."""
+    """The rule is about another kind of target; the text says which kind this one is."""
 
 
 class NeverFired(Exception):

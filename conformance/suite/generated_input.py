@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
 Value = TypeVar("Value")
-# A stored example is used as it is; it does not depend on the library's way to draw values.
+# A stored example is used as it is; it does not depend on how the library draws values.
 KIND = "example"
 
 

@@ -19,7 +19,7 @@ def first_missing(rule: Rule, check: Check, capabilities: frozenset[str]) -> str
 def is_a_part(need: str, check: Check) -> bool:
     """True if a missing need leaves out this check only: the rule itself does without.
 
-    What is no need of the catalogue, such as a Project with a Resource, is needed by every rule.
+    A need that is not in the catalogue, such as a Project with a Resource, belongs to every rule.
     """
     return need in NEEDS and not any(need in group for group in load()[check.rule].needs)
 

@@ -19,7 +19,7 @@ _FOLDER = ROOT / "conformance" / "catalogue" / "proven"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caught:
-    """A defect, the rules that may report it (the right one first), and the checks that caught it.
+    """A defect, its declared rules (the right one first), and the checks that caught it.
 
     `took_s` is the duration of its trial; long trials are started first.
     """
@@ -35,9 +35,9 @@ class Caught:
 class Proven:
     """The result of the last full proof of a role; empty if there is none.
 
-    `defects` also has those of `later`, which were tried by themselves since; `figures` are of the full proof
-    alone. `combined` has a digest of each combination of variants that was tried, and `made_of` digests of
-    what the full proof was made of. `seed` chose what the full proof asked.
+    `defects` includes those of `later`, which were tried separately since then; `figures` are of the full
+    proof only. `combined` has a digest of each combination of variants that was tried, `made_of` has digests
+    of the sources of the full proof, and `seed` chose its checks.
     """
 
     digest: str = ""
@@ -110,7 +110,7 @@ def ship(role: str, shipped: Mapping[str, Any]) -> None:
 
 
 def _on_lines(value: Any, indent: str, key: str) -> str:
-    """JSON in which everything that fits stands on one line: a changed defect is a few lines of a diff."""
+    """JSON with one line for everything that fits, so that a changed defect is a few lines in a diff."""
     flat = json.dumps(value)
     if not isinstance(value, dict | list) or not value or len(indent) + len(key) + len(flat) < _LINE:
         return flat

@@ -152,7 +152,7 @@ def require_answers(answers: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def nobody_is_turned_down(answers: Sequence[Exchange], what: str) -> None:
-    """No request is refused only because others came at the same time.
+    """Expects that no request is refused only because others came at the same time.
 
     A server may be at its limits and answer 429 or 5xx; at least one request has to succeed.
     """

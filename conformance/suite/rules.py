@@ -57,7 +57,7 @@ class Rule:
         return family_of(self.id)
 
     def unmet(self, offered: Collection[str]) -> Needs:
-        """The needs of this rule that nothing offered meets."""
+        """The needs of this rule that the target does not meet."""
         return unmet(self.needs, offered)
 
 
@@ -97,7 +97,7 @@ class Catalogue(Mapping[str, Rule]):
         return tuple(rule for rule in self._rules.values() if rule.family == name)
 
     def digest(self) -> str:
-        """SHA-256 of the names and contents of the catalogue files: identifies the rules of a report."""
+        """SHA-256 of the names and contents of the catalogue files; it identifies the rules of a report."""
         import hashlib  # noqa: PLC0415 - listing the rules does without OpenSSL
 
         total = hashlib.sha256()
@@ -107,14 +107,14 @@ class Catalogue(Mapping[str, Rule]):
 
 
 def unmet(needs: Needs, offered: Collection[str]) -> Needs:
-    """The groups of which nothing is offered."""
+    """The groups without any need that the target meets."""
     return tuple(group for group in needs if not any(need in offered for need in group))
 
 
 @cache
 def load() -> Catalogue:
     """The catalogue that ships with the package."""
-    # importlib.resources is not used: importing it takes longer than reading all files.
+    # Not with importlib.resources: importing it takes longer than reading all files.
     folder = ROOT / "conformance" / "catalogue"
     return parse([(path.name, path.read_bytes()) for path in sorted(folder.glob("*.toml"))])
 

@@ -1,4 +1,4 @@
-"""The statements of the specification, and the rules that ask for each."""
+"""The statements of the specification, and the rules that test each."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _FILE = ROOT / "conformance" / "catalogue" / "statements" / "specification.toml"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
-    """One statement, in our own words; without rules, `why` says why nothing is asked."""
+    """One statement, in our own words; if no rule tests it, `why` says why."""
 
     section: str
     number: int
     says: str
     rules: tuple[str, ...]
     why: str
-    # Whether the text has it; else it follows from the whole, or from a standard.
+    # Whether a sentence of the text states it; else it follows from several, or from a standard.
     stated: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statements:
-    """All statements of one text of the specification, which its SHA-256 names."""
+    """All statements of one version of the specification, identified by its SHA-256."""
 
     digest: str
     every: tuple[Statement, ...]

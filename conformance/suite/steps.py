@@ -9,5 +9,5 @@ from gateproof.conformance.suite import rules
 
 @cache
 def owners() -> dict[str, str]:
-    """The rule of each step, as the catalogue says."""
+    """The rule of each step, from the catalogue."""
     return {step: rule.id for rule in rules.load().values() for step in rule.steps}

@@ -1,6 +1,6 @@
 """Time limits in seconds that several modules share, with their place in the specification.
 
-A limit that one module uses stands in that module.
+A limit that only one module uses is defined there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SERVICE_LEEWAY_S: Final = 60
 # Not in the specification: a larger difference of clocks means that the target is on another machine.
 CLOCK_SKEW_S: Final = 2.0
 
-# Errors, redemption 500: retries are bounded. The flow has to work this long after the trouble is over.
+# Errors, redemption 500: retries are bounded. The flow has to work this long after the failure has ended.
 RECOVERY_S: Final = 10.0
 # The same with a circuit breaker, of a gateway or an agent: many stay open for up to a minute.
 BREAKER_S: Final = 65.0
@@ -34,7 +34,7 @@ SERVICE_ANSWER_S: Final = 60.0
 
 # Authentication, validation rule 1: a service finds a new key of the gateway within this time (SERVE-02).
 KEY_FOUND_S: Final = 60.0
-# The same when the service has fetched the keys a moment before: some fetch them once a minute.
+# The same if the service has fetched the keys just before: some fetch them once a minute at most.
 KEY_REFETCH_S: Final = 70.0
 
 # Endpoints, key sets: the gateway's key set has a new key this long after its first token (KEYS-01).

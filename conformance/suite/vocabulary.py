@@ -24,7 +24,7 @@ NEEDS: Final = MappingProxyType(
     {
         "control:advance_clock": "a control action that moves the target's clock",
         "control:approve_agent": "a control action that approves a Pending agent",
-        "control:create_project": "a control action that creates a Project, its policy named or not",
+        "control:create_project": "a control action that creates a Project, with or without a given policy",
         "control:create_proxy_client": "a control action that creates a Proxy client",
         "control:create_resource": "a control action that creates a Resource with a chosen indicator",
         "control:logs": "a control action that returns the target's log",
@@ -47,7 +47,7 @@ NEEDS: Final = MappingProxyType(
         "resources:2": "two Resources",
         "restart": "an instance of the target that may be killed and started again",
         "sign-in:browser": "sign-in by forms or chromium",
-        "sign-in:decline": "a way to sign in that can also decline",
+        "sign-in:decline": "a sign-in method that can also decline",
         "two-holding-projects": "two Projects that hold new agents as Pending",
         "two-projects": "two Projects, each with a Resource and a Proxy client",
         "users:2": "two users",

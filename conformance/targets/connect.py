@@ -22,7 +22,7 @@ def connect_control(control: Control) -> HttpControl | CommandControl:
 
 
 def control_for(control: ControlPlane | None, action: str) -> ControlPlane:
-    """The control plane, for a check that needs this action of it."""
+    """The control plane, for a check that needs this action; raises Unavailable if there is none."""
     if control is None:
         raise Unavailable(f"control:{action}", f"needs the control action {action}")
     return control

@@ -24,7 +24,7 @@ LONGEST_ANSWER = 1024 * 1024
 LONGEST_LOG = 64 * 1024 * 1024
 # Members of an error answer that say what went wrong.
 _EXPLAINING = ("error_description", "message", "detail", "error", "reason")
-# A shorter word is no secret; these marks may stand around one.
+# The shortest word that may be a secret, and punctuation marks that may surround it.
 _LIKE_A_SECRET, _MARKS = 8, "\"'`.,:;()[]<>"
 _UNSUPPORTED_EXIT = 64
 _REFUSED_EXIT = 65
@@ -40,7 +40,7 @@ class ControlFailed(Exception):
 
 
 class Refused(ControlFailed):
-    """The target does not take these arguments of a control action, and says why."""
+    """The target refuses these arguments of a control action, and says why."""
 
     def __init__(self, action: str, why: str) -> None:
         super().__init__(action, f"the target refused: {why}")
@@ -123,7 +123,7 @@ class HttpControl:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status_code != 200:
             sent = [json.dumps(arguments), self._token.reveal() if self._token is not None else ""]
-            raise ControlFailed(action, what + _said(bytes(body), sent))
+            raise ControlFailed(action, what + _error_text(bytes(body), sent))
         return _json_object(action, bytes(body), what)
 
 
@@ -151,7 +151,7 @@ class CommandControl:
         if done.exit_code == _REFUSED_EXIT:
             raise Refused(action, _why(_json_object(action, done.stdout, what)))
         if done.exit_code != 0:
-            raise ControlFailed(action, what + _said(done.stdout, [json.dumps(arguments)]))
+            raise ControlFailed(action, what + _error_text(done.stdout, [json.dumps(arguments)]))
         return _json_object(action, done.stdout, what)
 
 
@@ -164,10 +164,10 @@ def _why(answer: dict[str, Any]) -> str:
     return why[:200] if isinstance(why, str) and why else "no reason given"
 
 
-def _said(body: bytes, sent: Sequence[str]) -> str:
-    """What the answer of a failed action says of the failure, in the members that are meant for that.
+def _error_text(body: bytes, sent: Sequence[str]) -> str:
+    """The error text in the answer of a failed action.
 
-    Nothing, if a word of it was sent to the control: it may quote a token or a password.
+    Empty if it contains a word that was sent to the control: that may be a token or a password.
     """
     try:
         answer = json.loads(body.decode("utf-8-sig"))

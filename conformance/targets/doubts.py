@@ -46,7 +46,7 @@ def unreachable(target: GatewayTarget | ServiceTarget, key: str, failure: str) -
         return "the embedded reference has ended"
     file = target.file.name
     if "certificate" in failure:
-        done = "is ca_file right" if target.reach.ca_file else "name what signed it as ca_file of [target]"
+        done = "is ca_file right" if target.reach.ca_file else "name its CA as ca_file of [target]"
         return f"{done} in {file}"
     if "not HTTP" in failure or "handshake" in failure:
         return f"does it speak {urlsplit(getattr(target, key)).scheme} there, as {key} in {file} says?"
@@ -77,7 +77,7 @@ def _about_resource(
     named = url == backend.redemption_endpoint(target.base_url) and body == backend.resource_body(
         resource.indicator
     )
-    # In a check that causes this, a missing merchant token has another reason.
+    # A check may cause a missing merchant token itself; then the target file is not the reason.
     if named and expected == _SUCCESS:
         yield f"indicator of [[projects.resources]] {resource.id}"
 

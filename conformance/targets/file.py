@@ -50,7 +50,7 @@ def load(
 
 
 def run_table(path: str | Path) -> Mapping[str, Any]:
-    """The options of a run that a target file holds, as they are written."""
+    """The options of a run in a target file, not parsed yet."""
     found = _document(Path(path)).get("run", {})
     at = At(file=str(path), folder=Path(path).absolute().parent, env={}, key="run")
     table: Mapping[str, Any] = kinds.TABLE.read(found, at)
@@ -58,7 +58,7 @@ def run_table(path: str | Path) -> Mapping[str, Any]:
 
 
 def own_copy(target: Target, stack: ExitStack) -> Target:
-    """The target with free ports, its own as long as the stack lasts, where its file leaves some open."""
+    """The target with free ports where its file leaves some open; reserved until the stack closes."""
     if target.file is None or not target.open_ports:
         return target
     return replace(load(target.file, draw=lambda: kept_port(stack)), own_parties=target.own_parties)

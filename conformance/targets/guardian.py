@@ -9,13 +9,13 @@ import threading
 from functools import cache
 from pathlib import Path
 
-# Two guardians would end what the other one watches.
+# Only one per process: two guardians would end each other's processes.
 _STARTING = threading.Lock()
 _PROGRAM = Path(__file__).with_name("guardian_process.py")
 
 
 class Guardian:
-    """Knows the process groups that were launched and not yet ended, and the temporary folders."""
+    """Keeps track of launched process groups that have not ended, and of temporary folders."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -28,11 +28,11 @@ class Guardian:
         )
 
     def watch(self, group: int, mark: str) -> None:
-        """From now on this group ends with this process, and all with the mark in their environment."""
+        """Registers a group. It and processes with the mark in their environment end with this process."""
         self._tell("watch", str(group), mark)
 
     def forget(self, group: int) -> None:
-        """The group has ended, and its number may belong to another one."""
+        """Removes a group that has ended: its number may be reused."""
         self._tell("forget", str(group))
 
     def add_folder(self, folder: Path) -> None:
@@ -44,10 +44,10 @@ class Guardian:
     def _tell(self, *fields: str) -> None:
         assert self._process.stdin is not None  # noqa: S101 - it is a pipe
         try:
-            # Tasks are far shorter than what a pipe takes at once, so that threads do not mix them.
+            # Tasks are short enough to be written atomically, so threads cannot mix them.
             os.write(self._process.stdin.fileno(), b"\0".join(map(os.fsencode, fields)) + b"\0\0")
         except OSError:
-            # Somebody has killed it. This process still cleans up after itself.
+            # The guardian was killed. This process still cleans up after itself.
             return
 
 

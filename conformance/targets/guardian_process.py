@@ -12,7 +12,7 @@ import time
 
 _KILL = 9
 _PROCESSES = "/proc"
-# A folder that was removed has to stay away for so long; after the longest time it is left.
+# How long a removed folder must not reappear; and the time after which removing is given up.
 _QUIET_S, _LONGEST_S, _PAUSE_S = 3.0, 60.0, 0.1
 # The longest search for processes to kill.
 _SEARCH_S, _SEARCH_PAUSE_S = 2.0, 0.005
@@ -52,7 +52,7 @@ def kill_group(group: int) -> None:
 def kill_marked(mark: bytes) -> None:
     """Kills the processes with this variable in their environment, whatever group they are in.
 
-    Works only where /proc exists. Looks again while there was something to kill, which may just have started
+    Works only where /proc exists. Repeats the search if it killed something, which may just have started
     another process, and while a process is loading its program: its environment cannot be read then.
     """
     known: set[str] = set()
@@ -76,10 +76,10 @@ def _kill_found(mark: bytes, known: set[str]) -> bool:
                     os.kill(int(name), _KILL)
                     again = True
                 elif not environment and name not in known:
-                    # What has no program has ended, or is a thread of the kernel: this raises an error.
+                    # A zombie or kernel thread has no program: this raises an error.
                     os.readlink(f"{_PROCESSES}/{name}/exe")  # noqa: PTH115
                     if _read(name, "cmdline"):
-                        # Loaded by now: the next look sees what environment it has, if any.
+                        # It has loaded its program meanwhile; the next search reads its environment.
                         known.add(name)
                     again = True
             except OSError:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _GRACE_S = 5.0
 _POLL_S = 0.02
-# Tells the processes of one launch from all others.
+# Identifies the processes of one launch.
 _MARK = "GATEPROOF_LAUNCH"
 _running: weakref.WeakSet[Running] = weakref.WeakSet()
 

@@ -163,8 +163,8 @@ class Operation:
 class World:
     """Fixed addresses and credentials of the fakes around a service that is configured by hand.
 
-    `algorithm` of the gateway's keys is by default the one that the service takes. `scopes` are those of
-    the Resource. Both also apply without the others.
+    `algorithm` is that of the gateway's keys; by default, the one that the service accepts. `scopes` are
+    those of the Resource. Both also apply if the other settings are missing.
     """
 
     listen: Address | None = None
@@ -212,7 +212,7 @@ class OwnParties:
     deviations: tuple[str, ...] = ()
 
     def as_options(self) -> list[str]:
-        """The words of the command line that say the same."""
+        """The same as command-line arguments."""
         said = ["--one-origin"] if self.one_origin else []
         said += ["--names", self.names] if self.names else []
         return said + [word for name in self.deviations for word in ("--deviate", name)]

@@ -1,4 +1,4 @@
-"""Host names for the harness's own parties (`--names`): some targets connect to no loopback address."""
+"""Host names for the harness's own parties (`--names`), for targets that refuse loopback addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AROUND = {
     "service": (GATEWAY, MERCHANT, SERVICE),
     "agent": (SERVICE, GATEWAY, MERCHANT),
 }
-# The party whose name a role has no other use for: an attacker's host.
+# The attacker's host, under the name of a party that this role does not use.
 THIEF = {"gateway": SERVICE, "service": SERVICE, "agent": MERCHANT}
 _ADDRESS = "127.0.0.1"
 _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
@@ -31,7 +31,7 @@ def hosts_below(suffix: str) -> tuple[str, ...]:
 
 
 def is_suffix(text: str) -> bool:
-    """True for a name that hosts can be below, such as localhost or agents.test."""
+    """True for a name that can be the suffix of host names, such as localhost or agents.test."""
     labels = text.split(".")
     return len(text) <= _LONGEST and all(map(_LABEL.fullmatch, labels)) and not labels[-1].isdecimal()
 

@@ -48,7 +48,7 @@ def may_run_twice(document: Mapping[str, Any]) -> bool:
 
 
 def _addresses(document: Mapping[str, Any]) -> Iterator[Any]:
-    """Every address at which one instance would meet another."""
+    """Every listen address, where two instances would collide."""
     keys = {
         "target": ("base_url", "core_url", "service_url", "metadata_url"),
         "launch": ("ready_url",),

@@ -57,7 +57,7 @@ def signal_group(group: int, number: int) -> bool:
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
-        # macOS answers EPERM for a group in which only zombies are left.
+        # macOS returns EPERM for a group in which only zombies are left.
         return False
     return True
 

@@ -154,7 +154,7 @@ def _unknown(key: str, at: At, known: tuple[str, ...], elsewhere: str | None) ->
 
 
 def _environment_key(key: str, known: tuple[str, ...]) -> str | None:
-    """The key that probably was meant: the one that names an environment variable."""
+    """The key that was probably meant: the one for the name of an environment variable."""
     if not _SECRET_NAME.search(key) or key.endswith("_env"):
         return None
     candidates = [name for name in known if name.endswith("_env")]

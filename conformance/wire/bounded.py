@@ -1,7 +1,7 @@
 """Network connections with one deadline for a whole request.
 
-A time-out of a socket begins anew with each octet. A server that sends one octet a second, or interim answers
-without end, would hold a request for ever.
+A socket timeout restarts with each octet. A server that sends one octet a second, or endless interim answers,
+would keep a request open forever.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PIECE = 64 * 1024
 
 
 class Deadline(threading.local):
-    """Until when the request of this thread has to be done; there is none outside of a request."""
+    """The deadline of this thread's current request; None outside of a request."""
 
     def __init__(self) -> None:
         self._at: float | None = None
@@ -33,7 +33,7 @@ class Deadline(threading.local):
             self._at = before
 
     def left(self, timeout: float | None, late: type[httpcore.TimeoutException]) -> float | None:
-        """The shorter one of the time-out and what is left of the request; raises `late` if nothing is."""
+        """The shorter one of the timeout and the time left for the request; raises `late` if none is left."""
         if self._at is None:
             return timeout
         remaining = self._at - time.monotonic()
@@ -43,7 +43,7 @@ class Deadline(threading.local):
 
 
 class Bounded(httpcore.NetworkBackend):
-    """Opens connections that keep to the deadline."""
+    """Opens connections that observe the deadline."""
 
     def __init__(self, network: httpcore.NetworkBackend, deadline: Deadline) -> None:
         self._network = network

@@ -82,7 +82,7 @@ class Wire:
         """A new check starts: a silent target may be tried again, at growing intervals.
 
         One difficult request may have silenced it for the check before. A target that is gone costs at most
-        five more time-outs.
+        five more timeouts.
         """
         if self._timeouts_in_a_row < self._silent_after:
             return

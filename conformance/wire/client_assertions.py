@@ -22,7 +22,7 @@ class AssertionKey:
         self._private = ec.generate_private_key(ec.SECP256R1())
 
     def key_set(self) -> dict[str, Any]:
-        """The public half, as a registration names it."""
+        """The public key as a key set, for the registration."""
         public = json.loads(ECAlgorithm.to_jwk(self._private.public_key()))
         return {"keys": [{**public, "kid": "agent", "alg": "ES256", "use": "sig"}]}
 
@@ -31,12 +31,12 @@ class AssertionKey:
 
 
 def by_secret(client_id: str, secret: str, audience: str) -> str:
-    """An assertion signed with the client secret, as client_secret_jwt has it."""
+    """An assertion signed with the client secret, as for client_secret_jwt."""
     return jwt.encode(_claims(client_id, audience), secret, "HS256")
 
 
 def fields(assertion: str) -> list[tuple[str, str]]:
-    """How an assertion stands in a form."""
+    """The form fields for an assertion."""
     return [("client_assertion_type", TYPE), ("client_assertion", assertion)]
 
 

@@ -1,4 +1,4 @@
-"""Removes what several values have in common: that is no secret."""
+"""Removes parts that several values share: they are not secret."""
 
 from __future__ import annotations
 

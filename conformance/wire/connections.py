@@ -26,7 +26,7 @@ MAX_BODY = 4 * 1024 * 1024
 # Servers may close idle connections at any time; this is unlikely within this time.
 KEEPALIVE_S = 1.0
 _AT_ONCE = 100
-# What httpcore says of a connection that ended before an answer.
+# The message of httpcore for a connection that ended before an answer.
 _NO_BYTE = "Server disconnected without sending a response."
 CONNECT_S = 10.0
 _OWN_HEADERS = (

@@ -22,7 +22,7 @@ _CLIENT = {"name": "gateproof", "version": "1"}
 _INITIALIZE_STEP = "operation: initialize"
 # The request IDs of initialize and of the first request after it.
 _INITIALIZE_ID, FIRST = 1, 2
-# The errors of a server that knows no initialize: no such method, or no such version.
+# The errors of a server without initialize: unknown method, or unsupported version.
 _NO_SUCH_METHOD, _NO_SUCH_VERSION = -32601, -32022
 _ACCEPT: Headers = (
     ("Accept", "application/json, text/event-stream"),
@@ -102,13 +102,13 @@ def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | No
 
 
 def told_ahead(method: str, params: Mapping[str, Any]) -> Headers:
-    """The headers that repeat what a message asks for (since version 2026-07-28)."""
+    """The headers that repeat method and name of a message (since version 2026-07-28)."""
     name = params.get("name", params.get("uri"))
     return (("Mcp-Method", method), *([("Mcp-Name", name)] if isinstance(name, str) else []))
 
 
 def about(version: str) -> dict[str, Any]:
-    """What a request says of its client that needs no session (since version 2026-07-28)."""
+    """The client data in a request without a session (since version 2026-07-28)."""
     said = {"protocolVersion": version, "clientInfo": _CLIENT, "clientCapabilities": {}}
     return {f"io.modelcontextprotocol/{name}": value for name, value in said.items()}
 
@@ -128,7 +128,7 @@ def results(answer: Exchange) -> list[Mapping[str, Any]]:
 
 
 def error_code(answer: Exchange) -> int | None:
-    """The code of the JSON-RPC error that was answered; None where there is none."""
+    """The code of the JSON-RPC error in the answer; None if there is none."""
     if answer.answer is None:
         return None
     found = _flat(messages(answer.answer.body, answer.header("Content-Type") or ""))

@@ -87,8 +87,8 @@ def origin(url: str) -> str:
 
 
 def line_to_add(url: str) -> str:
-    """What a target file has to say so that a run asks this URL."""
-    return f'[target] origins = ["{origin(url)}"] lets a run ask it'
+    """A sentence with the setting of a target file that allows requests to this URL."""
+    return f'[target] origins = ["{origin(url)}"] allows requests to it'
 
 
 def trust(place: Place) -> ssl.SSLContext:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 CHECK_HEADER = "X-Gateproof-Check"
-# What a check ID has and a header may have; everything else is percent-encoded.
+# Characters that stay unchanged in a header; all others are percent-encoded.
 _AS_IT_IS = "/[]_.-:,;=+*()"
 
 

@@ -1,8 +1,8 @@
 """The endpoints of a scripted gateway that agents use: registration, authorization, tokens.
 
-They accept nearly every request that can be understood, and record it. The checks judge what an agent has to
-send; an agent with one mistake can then still be tested for everything else. A redirect URI that is not HTTPS
-is refused: no gateway would register such an agent.
+They accept and record nearly every request that can be parsed. The checks judge what an agent has to send,
+so an agent with one mistake can still be tested for everything else. A redirect URI that is not HTTPS is
+refused: no gateway would register such an agent.
 """
 
 from __future__ import annotations
@@ -81,17 +81,17 @@ class AgentEndpoints:
         self.verifiers: list[str] = []
         # New agents are pending until `approve_all`.
         self.holds = False
-        # Client IDs and codes contain characters with a meaning in queries and forms.
+        # Client IDs and codes contain characters that are special in queries and forms.
         self.odd_values = False
         # A registration without the media type application/json is refused.
         self.requires_json_label = False
-        # More members for every document; a registration answer then also repeats the whole request.
+        # Additional members for every document; a registration answer then also repeats the whole request.
         self.extra_members: Mapping[str, Any] = {}
         # Sign-ins of pending agents end with a redirect with an error, not on a page.
         self.redirects_pending = False
         # The next n exchanges are refused, and their codes are used up.
         self.refusals = 0
-        # Ways to leave the specification, see fakes/gateway/deviations.py.
+        # Deviations from the specification, see fakes/gateway/deviations.py.
         self.issuer_is_the_address = False
         self.takes_loopback_redirects = False
         self.takes_public_clients = False
@@ -104,9 +104,9 @@ class AgentEndpoints:
         self.lifetime_s = ACCESS_TOKEN_S
         # How long the service still accepts an expired token.
         self.leeway_s = 0.0
-        # Claims of the ID tokens in place of the right ones.
+        # Claims that replace the correct ones in ID tokens.
         self.id_token_claims: Mapping[str, Any] = {}
-        # More parameters for the redirect, besides code and state.
+        # Additional parameters for the redirect, besides code and state.
         self.extra_parameters: Mapping[str, str] = {}
         self._key = key
         # For ID tokens: OpenID Connect clients expect RS256 by default.
@@ -124,7 +124,7 @@ class AgentEndpoints:
         return {
             **{("GET", path): (Endpoint.DISCOVERY, lambda _: self.discovery()) for path in discovery},
             ("POST", _path(where.base_url) + where.registration_path): (Endpoint.REGISTRATION, self.register),
-            # The specification gives this path, and not the name of the field that announces it.
+            # The specification names this path, but not the field that announces it.
             ("POST", _path(where.base_url) + REGISTRATION_PATH): (Endpoint.REGISTRATION, self.register),
             ("GET", _path(where.base_url) + where.authorization_path): (
                 Endpoint.AUTHORIZATION,
@@ -144,12 +144,12 @@ class AgentEndpoints:
         }
 
     def approve_all(self) -> None:
-        """Approve all registered agents, as in the Console; later ones are still pending at first."""
+        """Approves all registered agents, as in the Console; later ones are still Pending at first."""
         for client in self.clients.values():
             client.pending = False
 
     def end_access_tokens(self) -> None:
-        """From now on every access token issued so far is refused."""
+        """Makes every access token issued so far invalid."""
         for token in self.access_tokens.values():
             token.dead = True
 
@@ -162,7 +162,7 @@ class AgentEndpoints:
         return token is not None and not token.dead and time.time() < token.expires_at + self.leeway_s
 
     def all_expired_at(self) -> float:
-        """When every access token so far has expired, also for an agent that counts from its arrival."""
+        """When every access token so far has expired, also for an agent that counts from its receipt."""
         return max((token.expires_at for token in self.access_tokens.values()), default=0.0) + 1.0
 
     def secrets(self) -> dict[str, list[str]]:
@@ -369,7 +369,7 @@ class AgentEndpoints:
 
 
 def _odd_value(begins: str = "") -> str:
-    """A value with characters that are allowed (RFC 6749 appendix A) but have a meaning in a form."""
+    """A value with characters that are allowed (RFC 6749 appendix A) but are special in a form."""
     return f"{begins}{secrets.token_urlsafe(18)}+/{secrets.token_urlsafe(15)}&%={secrets.token_urlsafe(6)}"
 
 

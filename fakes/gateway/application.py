@@ -129,14 +129,14 @@ async def _answered(
 
 
 class _AsWritten(bytes):
-    """The name of a header that is written with capitals: uvicorn would write it in lower case."""
+    """A header name that keeps its capitals; uvicorn would write it in lower case."""
 
     def lower(self) -> bytes:
         return self
 
     @classmethod
     def of(cls, name: bytes) -> bytes:
-        """What frames the answer stays as it is, because uvicorn looks for it."""
+        """The name with capitals, except for headers that frame the body: uvicorn looks for these."""
         if name in {b"content-length", b"transfer-encoding", b"connection"}:
             return name
         return cls(name.title().replace(b"Www-", b"WWW-"))

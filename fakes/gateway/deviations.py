@@ -1,7 +1,7 @@
-"""Named ways in which the gateway for agents leaves the specification, for `--deviate`.
+"""Named deviations of the scripted gateway for agents from the specification, for `--deviate`.
 
-Some clients stop before they register, because they want more than the specification promises. With a
-deviation they get further, and the rest of them can be looked at.
+Some clients stop before they register, because they need more than the specification promises. With a
+deviation they continue, and their other behavior can be tested.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 
-# What each does, for help texts and messages.
+# What each deviation does, for help texts and messages.
 DEVIATIONS: Mapping[str, str] = {
     "issuer-address": "the issuer is the address of the authorization server",
     "loopback-redirect": "http redirect URIs on this machine are registered",

@@ -26,20 +26,20 @@ from gateproof.fakes.gateway.script import Script
 ACCESS_TOKEN_S = 3600
 MERCHANT_TOKEN_S = 1800
 REDEMPTION_SCOPE = "ext_token:read"
-# How long past its stated end a Proxy token is accepted.
+# How long a Proxy token is accepted after its stated expiry.
 PROXY_TOKEN_GRACE_S = 5.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Addresses:
-    """The addresses of the parties. All but the discovery document's may be chosen freely."""
+    """The addresses of the parties. All except that of the discovery document may be chosen freely."""
 
     base_url: str
     core_url: str
     merchant_api_url: str
     core_keys_path: str = "/keys/core"
     token_path: str = "/oauth2/token"  # noqa: S105 - a path
-    # The path of the issuer, which only the discovery document tells.
+    # The path of the issuer, which only the discovery document contains.
     issuer_path: str = "/core"
 
     @property
@@ -101,7 +101,7 @@ class ScriptedGateway:
         self.script = Script()
         self.journal = Journal()
         self.core_keys: list[SigningKey] = [core_key]
-        # The same algorithm as the core's, so that a service that mixes up the key sets gets no hint.
+        # The same algorithm as the core's, so that a service that uses the wrong key set gets no hint.
         self.resource_key = new_key(core_key.algorithm)
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
@@ -138,17 +138,17 @@ class ScriptedGateway:
         return self.core_keys[0].algorithm
 
     def add_core_key(self, algorithm: str | None = None, key: SigningKey | None = None) -> SigningKey:
-        """From now on this key, or a new one, signs; the earlier keys stay in the set."""
+        """Signs with this key, or a new one, from now on; the earlier keys stay in the set."""
         self.core_keys = [*self.core_keys, key or new_key(algorithm or self.algorithm)]
         return self.core_key
 
     def withdraw_core_key(self, key: SigningKey | None = None) -> None:
-        """Remove this key, or the newest, from the key set."""
+        """Removes this key, or the newest, from the key set."""
         removed = key or self.core_key
         self.core_keys = [each for each in self.core_keys if each is not removed]
 
     def keep_core_keys(self, *kept: SigningKey) -> None:
-        """Only these keys stay in the set. The Resource's key gets their algorithm, if it has another."""
+        """Removes all other keys from the set; replaces the Resource's key if it has another algorithm."""
         self.core_keys = list(kept)
         if self.resource_key.algorithm != self.algorithm:
             self.resource_key = new_key(self.algorithm)
@@ -163,7 +163,7 @@ class ScriptedGateway:
             "iat": now,
             "exp": now + ACCESS_TOKEN_S,
             "jti": secrets.token_urlsafe(12),
-            # The specification names no claim for it, and authorization servers use these two.
+            # The specification names no claim for the scope; authorization servers use these two.
             "scope": " ".join(scopes),
             "scp": list(scopes),
             "ext": {
@@ -241,12 +241,12 @@ class ScriptedGateway:
         return self._orders[user]
 
     def revoke_proxy_tokens(self) -> None:
-        """Revoke all Proxy tokens so far."""
+        """Revokes all Proxy tokens so far."""
         for token in self.proxy_tokens:
             token.revoked = True
 
     def revive_proxy_tokens(self) -> None:
-        """Undo `revoke_proxy_tokens`; the tokens still expire."""
+        """Undoes `revoke_proxy_tokens`; the tokens still expire."""
         for token in self.proxy_tokens:
             token.revoked = False
 

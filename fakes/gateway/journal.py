@@ -59,7 +59,7 @@ class Journal:
         self._calls: list[Call] = []
 
     def note(self, call: Call) -> int:
-        """Record a call; returns its position for `settle`."""
+        """Records a call; returns its position for `settle`."""
         with self._lock:
             self._calls.append(call)
             return len(self._calls) - 1

@@ -44,7 +44,7 @@ class Loop:
         self._loop.close()
 
     def opened(self, opening: Callable[[], Coroutine[Any, Any, Opened]]) -> Opened:
-        """Run this coroutine; its result is closed when the loop ends."""
+        """Runs this coroutine; its result is closed when the loop ends."""
         opened = self.run(opening())
         self._opened.append(opened)
         return opened

@@ -34,7 +34,7 @@ class Answer:
     The honest answer is sent after `delay_s`, with `members` changed in its JSON (None removes a member) and
     `headers` added (None removes Cache-Control). `status` or `body` replace it. `reset` resets the connection
     instead. `hangs` gives no answer until the client's timeout, or until the script is cleared. `drips_s`
-    sends the body byte by byte for so long, then the rest. `breaks_off` ends within the body. `gzips`
+    sends the body byte by byte for this time, then the rest. `breaks_off` ends within the body. `gzips`
     compresses if the client asked for gzip. With `capitals`, header names are written as in
     `WWW-Authenticate`. If `whose` is set, all this applies only to calls that contain that text.
     """
@@ -56,7 +56,7 @@ class Answer:
 OK = Answer()
 
 
-# Longer than the timeout of any client that says nothing else.
+# Longer than the timeout of any client with default settings.
 HANG_S = 90.0
 
 
@@ -81,7 +81,7 @@ class Script:
             self._standing[endpoint] = answer
 
     def clear(self) -> None:
-        """Every answer is honest again, and hanging calls end."""
+        """Makes every answer honest again, and ends hanging calls."""
         with self._lock:
             self.cleared += 1
             self._tapes.clear()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Site:
-    """The addresses of a gateway. An agent knows only the path of the discovery document beforehand."""
+    """The addresses of a gateway. An agent knows only the path of the discovery document in advance."""
 
     base_url: str
     core_url: str
@@ -21,7 +21,7 @@ class Site:
 
     @property
     def issuer(self) -> str:
-        """A URL on the core's host, which only the discovery document tells."""
+        """A URL on the core's host, which only the discovery document contains."""
         return f"{self.core_url}{self.issuer_path}"
 
     @property

@@ -33,7 +33,7 @@ EXIT_PORT_TAKEN = 98
 
 
 def main() -> int:
-    """Read the configuration from stdin and serve; returns the exit code."""
+    """Reads the configuration from stdin and serves; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m gateproof.fakes.merchant", description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="log one line a request to stderr")
     if parser.parse_args().verbose:
@@ -71,7 +71,7 @@ async def _serve(config: MerchantConfig) -> None:
 
 
 async def _open(config: MerchantConfig) -> list[Listener]:
-    """Open both ports and announce them."""
+    """Opens both ports and announces them."""
     tls = server_tls(config.tls.cert_file, config.tls.key_file) if config.tls else None
     http = http_client(config.target)
     built: list[Merchant] = []

@@ -23,7 +23,7 @@ class Accounts:
             self.add(user)
 
     def add(self, user: User) -> None:
-        """Add an account, or change the name and password of an existing one and keep its orders."""
+        """Adds an account, or changes the name and password of an existing one, which keeps its orders."""
         self._users[user.login] = user
         self._orders.setdefault(user.login, [self._order(), self._order(), self._order()])
 

@@ -49,7 +49,7 @@ class MerchantAdmin:
         indicator: str | None = None,
         token_endpoint: str | None = None,
     ) -> None:
-        """Register a client. Its jwks_uri can be set later; until then its signatures are rejected."""
+        """Registers a client. Its jwks_uri can be set later; until then its signatures are rejected."""
         self._call(
             "register_client",
             client_id=client_id,
@@ -62,11 +62,11 @@ class MerchantAdmin:
         self._call("set_jwks_uri", client_id=client_id, jwks_uri=uri)
 
     def trust(self, base_url: str) -> None:
-        """Accept every Resource of this gateway as a client; its ID is the authorization server's URL."""
+        """Accepts every Resource of this gateway as a client; its ID is the authorization server's URL."""
         self._call("trust", base_url=base_url)
 
     def script(self, client_id: str, *, login: str | None = None, **fields: Any) -> None:
-        """Replace the script of a client, or of one login at it. The fields are those of `Script`.
+        """Replaces the script of a client, or of one login at it. The fields are those of `Script`.
 
         An outcome is a name (`"reject"`), an `Answer`, or an object (`{"outcome": "hang", "seconds": 3}`).
         """
@@ -74,18 +74,18 @@ class MerchantAdmin:
         self._call("script", client_id=client_id, login=login, script=written)
 
     def release(self, gate: str) -> int:
-        """Open a gate for good; returns how many calls have arrived at it."""
+        """Opens a gate permanently; returns how many calls have arrived at it."""
         return int(self._call("release", gate=gate))
 
     def arrived(self, gate: str) -> int:
         return int(self._call("arrived", gate=gate))
 
     def open_listener(self) -> str:
-        """Open one more address of the token endpoint, for use by one Resource; returns its URL."""
+        """Opens one more address of the token endpoint, for use by one Resource; returns its URL."""
         return str(self._call("open_listener"))
 
     def switch_listener(self, listener: str, state: str) -> int:
-        """Change the state of a listener; returns the number of connections since the last change.
+        """Changes the state of a listener; returns the number of connections since the last change.
 
         The states are "open", "shut", "plain" (HTTP in place of TLS), and the names of wrong certificates.
         """
@@ -99,16 +99,16 @@ class MerchantAdmin:
         self._call("close_listener", listener=listener)
 
     def lie(self, **told: Any) -> None:
-        """Tell these lies from now on, and no others. The fields are those of `Lies`."""
+        """Replaces all lies by these. The fields are those of `Lies`."""
         self._call("lie", **told)
 
     def open_merchant(self, seed: int) -> tuple[MerchantAdmin, dict[str, str]]:
-        """Open one more merchant, without users; returns its admin API and its endpoints."""
+        """Opens one more merchant, without users; returns its admin API and its endpoints."""
         opened = self._call("open_merchant", seed=seed)
         return MerchantAdmin(opened["admin_url"], self._token), dict(opened["endpoints"])
 
     def close_merchant(self, other: MerchantAdmin) -> None:
-        """Close a merchant that was opened here."""
+        """Closes a merchant that was opened here."""
         other.close()
         self._call("close_merchant", admin_url=other.url)
 
@@ -148,7 +148,7 @@ class MerchantAdmin:
         self._call("add_user", name=name, login=login, password=password)
 
     def set_clock_offset(self, seconds: float) -> None:
-        """Set how many seconds the target's clock is ahead of real time."""
+        """Sets how many seconds the target's clock is ahead of real time."""
         self._call("set_clock_offset", seconds=seconds)
 
     def _pages(

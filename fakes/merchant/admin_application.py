@@ -36,7 +36,7 @@ def admin_application(
     listeners: ExtraListeners | None = None,
     more: MoreMerchants | None = None,
 ) -> Starlette:
-    """Serve the actions of one merchant; the first one opens listeners and more merchants, too."""
+    """Serves the actions of one merchant; the first merchant also opens listeners and more merchants."""
     actions = {action.__name__: action for action in _actions(merchant, listeners, more)}
 
     async def handle(request: Request) -> Response:
@@ -55,14 +55,14 @@ def admin_application(
             said = json.dumps(await done if inspect.isawaitable(done) else done)
         except (AdminRefused, ConfigError, LieError, ListenerError, NoMoreError, ScriptError) as refused:
             return JSONResponse({"error": str(refused)}, 400)
-        # JSON in ASCII: text that a target passed on can contain a lone surrogate.
+        # JSON in ASCII, because text from a target can contain a lone surrogate.
         return Response(said, media_type="application/json")
 
     return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
 
 
 def _accepted(action: Action, arguments: object) -> dict[str, Any]:
-    """Refuse arguments that the action does not take, before it is called."""
+    """Refuses arguments that the action does not have, before it is called."""
     if not isinstance(arguments, dict):
         raise AdminRefused("the body is not a JSON object")
     try:

@@ -61,7 +61,7 @@ def _fixed(document: dict[str, object]) -> Handler:
 def _journaled(
     merchant: Merchant, endpoint: str, handler: Handler
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Record the request on arrival, and complete the entry when it is answered."""
+    """Records the request on arrival, and completes the entry when it is answered."""
 
     async def handle(request: Request) -> Response:
         entry = merchant.ledger.received(endpoint)

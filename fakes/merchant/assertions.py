@@ -59,7 +59,7 @@ class Verified:
 
 
 def presented(token: str) -> Presented:
-    """Parse a compact JWT without verifying it."""
+    """Parses a compact JWT without verifying it."""
     if len(token) > LONGEST:
         raise AssertionRefused("longer than 16 kB")
     try:
@@ -73,7 +73,7 @@ def presented(token: str) -> Presented:
 
 
 def verified(given: Presented, keys: Iterable[PublicKey]) -> Verified | None:
-    """Try each key that fits the algorithm and the key ID."""
+    """Tries each key that fits the algorithm and the key ID."""
     kty, curves = KEY_TYPES[given.algorithm]
     for key in keys:
         fits = key.kty == kty and key.crv in curves and key.alg in (None, given.algorithm)
@@ -90,7 +90,7 @@ def verified(given: Presented, keys: Iterable[PublicKey]) -> Verified | None:
 
 
 def check_claims(claims: dict[str, Any], *, audiences: frozenset[str], clock: Clock) -> None:
-    """Check the audience, `exp` against real time, and `nbf` and `iat` against the target's clock."""
+    """Checks the audience, `exp` against real time, and `nbf` and `iat` against the target's clock."""
     audience = claims.get("aud")
     named = audience if isinstance(audience, list) else [audience]
     if not any(isinstance(name, str) and name.rstrip("/") in audiences for name in named):

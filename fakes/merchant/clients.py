@@ -35,7 +35,7 @@ class Clients:
         self._trusted: str | None = None
 
     def trust(self, base_url: str) -> None:
-        """Accept every Resource of this gateway as a client.
+        """Accepts every Resource of this gateway as a client.
 
         Its client ID is the URL of its authorization server; its JWKS is at that URL followed by /jwks.
         """
@@ -66,7 +66,7 @@ class Clients:
         return list(reversed(self._clients.values()))
 
     def follow(self, client_id: str, login: str | None, script: Script) -> None:
-        """Replace the script of a client, or of one login at it, together with its tape."""
+        """Replaces the script of a client, or of one login at it, together with its tape."""
         self._scripts[client_id, login] = script
         self._tapes[client_id, login] = deque(script.answers)
 

@@ -70,7 +70,7 @@ class MerchantConfig:
 
 
 def parse_config(text: str) -> MerchantConfig:
-    """Read the JSON object."""
+    """Reads the JSON object."""
     try:
         raw = json.loads(text)
     except ValueError:
@@ -113,7 +113,7 @@ def parse_seconds(key: str, raw: object) -> float:
 
 
 def known_keys(where: str, raw: dict[str, Any], known: Any) -> None:
-    """Refuse the first unknown key, and suggest the nearest known one."""
+    """Refuses the first unknown key, and suggests the nearest known one."""
     for key in raw:
         if key not in known:
             near = difflib.get_close_matches(key, list(known), n=1)

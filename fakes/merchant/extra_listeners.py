@@ -1,4 +1,4 @@
-"""More addresses of the merchant, one for a Resource. A test can close one without affecting the others."""
+"""Additional addresses of the merchant, one for each Resource; a test can close one without the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ExtraListeners:
         self._listeners: dict[str, SwitchableListener] = {}
 
     async def open(self) -> str:
-        """Open a listener; returns the URL of the token endpoint there, which names the listener."""
+        """Opens a listener; returns the URL of the token endpoint there, which identifies the listener."""
         listener = SwitchableListener(self._app, host=self._host)
         await listener.open(self._states[OPEN])
         url = self._endpoint._replace(netloc=self._named(listener.netloc)).geturl()
@@ -49,7 +49,7 @@ class ExtraListeners:
         return url
 
     async def switch(self, url: str, state: str) -> int:
-        """Drop every connection and change the state; returns the number of connections before."""
+        """Drops every connection and changes the state; returns the number of connections before."""
         listener = self._find(url)
         if state != SHUT and state not in self._states:
             raise ListenerError(f"no state {state!r}; there are {', '.join(sorted({SHUT, *self._states}))}")

@@ -14,7 +14,7 @@ REPEATABLE = frozenset({"resource", "audience"})
 
 
 def read_parameters(encoded: bytes) -> dict[str, list[str]]:
-    """Decode parameters. Bytes that are not UTF-8 are kept, so that they can be returned unchanged."""
+    """Decodes parameters. Bytes that are not UTF-8 are kept, so that they can be returned unchanged."""
     try:
         pairs = parse_qsl(
             encoded.decode("latin-1"), keep_blank_values=True, errors="surrogateescape", max_num_fields=200

@@ -1,4 +1,4 @@
-"""A gate holds answers back until a test opens it or a number of calls have arrived."""
+"""Gates: each delays answers until a test opens it or a number of calls have arrived."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Gates:
         self._arrived: defaultdict[str, int] = defaultdict(int)
 
     def arrive(self, gate: str, parties: int | None) -> asyncio.Event:
-        """Count one more arrival; returns the event to wait for."""
+        """Counts one more arrival; returns the event to wait for."""
         self._arrived[gate] += 1
         if parties is not None and self._arrived[gate] >= parties:
             self._open[gate].set()
         return self._open[gate]
 
     def release(self, gate: str) -> int:
-        """Open a gate; returns how many calls have arrived at it so far."""
+        """Opens a gate; returns how many calls have arrived at it so far."""
         self._open[gate].set()
         return self.arrived(gate)
 

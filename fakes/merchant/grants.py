@@ -72,11 +72,11 @@ class Grants:
         self._codes: dict[int, CodeTerms] = {}
 
     def provision(self, grantee: Grantee, script: Script) -> Issued:
-        """Start a token family for a user whom the gateway asserts."""
+        """Starts a token family for a user whom the gateway asserts."""
         return self._begin(self._ledger.new_family(), grantee, script, id_token=None)
 
     def code(self, terms: CodeTerms) -> str:
-        """Mint the authorization code after a sign-in."""
+        """Creates the authorization code after a sign-in."""
         grantee = terms.grantee
         client_id, login = grantee.client.client_id, grantee.user.login
         code = self._ledger.minted(
@@ -97,7 +97,7 @@ class Grants:
     def exchange(
         self, code: MintedToken, script: Script, *, redirect_uri: str | None, verifier: str | None
     ) -> Issued:
-        """Exchange a code once. A second exchange revokes the tokens of the first one."""
+        """Exchanges a code once. A second exchange revokes the tokens of the first one."""
         terms = self._codes.get(code.ordinal)
         if code.superseded or terms is None:
             self._ledger.revoke_family(code.family)
@@ -112,14 +112,14 @@ class Grants:
         return self._begin(code.family, terms.grantee, script, id_token=terms)
 
     def unasked(self, grantee: Grantee, script: Script) -> Issued:
-        """Issue tokens as for a code of this user, without one."""
+        """Issues tokens as for a code of this user, but without a code."""
         terms = CodeTerms(
             grantee=grantee, redirect_uri="", nonce=None, challenge=None, challenge_method="plain"
         )
         return self._begin(self._ledger.new_family(), grantee, script, id_token=terms)
 
     def refresh(self, token: MintedToken, script: Script, *, rotate: bool) -> Issued:
-        """Issue an access token. With rotation a refresh token works once, and reuse revokes the family."""
+        """Issues an access token. With rotation a refresh token works once; reuse revokes the family."""
         grantee = self._families.get(token.family)
         current = self._ledger.find(token.value, "refresh_token")
         if grantee is None or current is None or current.revoked:
@@ -198,7 +198,7 @@ class Grants:
         claims = {
             "iss": self._shape.endpoints.issuer,
             "aud": [client_id] if self._shape.audience_as_list else client_id,
-            # Libraries refuse a token from the future, and most of them do not know of a moved clock.
+            # In real time: libraries refuse a token from the future, and most cannot use a moved clock.
             "iat": now,
             # A gateway that requires a fresh sign-in compares this with its own clock, which may be moved.
             "auth_time": int(self._clock.target()),
@@ -233,7 +233,7 @@ def identity(user: User) -> dict[str, Any]:
 
 
 def said(claims: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims with those of a script in place of the honest ones; None leaves a claim out."""
+    """The claims, replaced by those of a script; None removes a claim."""
     return {name: value for name, value in {**claims, **instead}.items() if value is not None}
 
 

@@ -81,7 +81,7 @@ class KeySets:
             return self._sets[uri].keys
 
     def warm(self, uri: str) -> None:
-        """Fetch early: a gateway that handles one request at a time cannot serve keys while it calls us."""
+        """Fetches early: a gateway that handles one request at a time cannot serve keys while it calls us."""
         task = asyncio.get_running_loop().create_task(self._warm(uri))
         self._warming.add(task)
         task.add_done_callback(self._warming.discard)
@@ -127,7 +127,7 @@ def http_client(target: TargetAccess) -> httpx.AsyncClient:
 
 
 class _Transport(httpx.AsyncBaseTransport):
-    """Sends requests to the target in one way, and others in another."""
+    """Sends requests to the target by one transport, and others by another."""
 
     def __init__(
         self, own: httpx.AsyncHTTPTransport, other: httpx.AsyncHTTPTransport, target: TargetAccess

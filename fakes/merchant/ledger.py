@@ -1,4 +1,4 @@
-"""Keeps every received request and every minted secret up to a limit, and counts what it discarded."""
+"""Keeps received requests and created secrets up to a limit, and counts the discarded ones."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Ledger:
         return entry
 
     def belongs_to(self, entry: JournalEntry, client_id: str) -> None:
-        """Assign a request to a client."""
+        """Assigns a request to a client."""
         if entry.ordinal in self._journal:
             self._unlink(entry)
             insort(self._of_client[client_id], entry.ordinal)
@@ -104,7 +104,7 @@ class Ledger:
         family: int,
         lifetime_s: float | None,
     ) -> MintedToken:
-        """Record a secret, before it is sent anywhere."""
+        """Records a secret before it is sent."""
         now = self._wall()
         self._minted += 1
         token = MintedToken(
@@ -137,19 +137,19 @@ class Ledger:
         return token if token is not None and (not kinds or token.kind in kinds) else None
 
     def is_active(self, token: MintedToken) -> bool:
-        """Neither revoked nor expired. A superseded access token is active until it expires."""
+        """True if it is neither revoked nor expired. A superseded access token is active until it expires."""
         spent = token.superseded and token.kind in ("refresh_token", "code")
         late = token.expires_at is not None and token.expires_at <= self._wall()
         return not (token.revoked or spent or late)
 
     def supersede(self, family: int, kind: Kind) -> None:
-        """Mark every token of a kind in a family as replaced."""
+        """Marks every token of a kind in a family as replaced."""
         for ordinal in self._families[family]:
             if self._tokens[ordinal].kind == kind:
                 self._tokens[ordinal] = replace(self._tokens[ordinal], superseded=True)
 
     def revoke_family(self, family: int, *kinds: Kind) -> None:
-        """Revoke every token of a family, or those of these kinds."""
+        """Revokes every token of a family, or those of these kinds."""
         for ordinal in self._families[family]:
             if not kinds or self._tokens[ordinal].kind in kinds:
                 self._tokens[ordinal] = replace(self._tokens[ordinal], revoked=True)

@@ -1,4 +1,4 @@
-"""What a hostile merchant says in place of the truth."""
+"""The false statements (lies) of a hostile merchant."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 
 
 class LieError(ValueError):
-    """The lies cannot be told; the text says why."""
+    """The lies are invalid; the text says why."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Lies:
-    """All lies of one merchant; an honest one tells none.
+    """All lies of one merchant; an honest merchant has none.
 
-    `discovery` replaces members of the discovery documents. `redirect_iss` is the `iss` of redirects; empty,
-    there is none. `sends_browsers_to` is an authorization endpoint to which browsers are redirected at once,
-    with `parameters` in place of those of the request. `any_code_for` is a login for which the token endpoint
-    takes any code from any client, and `id_token` and `userinfo` replace claims of every user.
+    `discovery` replaces members of the discovery documents. `redirect_iss` is the `iss` of redirects; if it
+    is empty, there is none. `sends_browsers_to` is an authorization endpoint to which browsers are redirected
+    at once, with `parameters` in place of those of the request. `any_code_for` is a login for which the token
+    endpoint accepts any code from any client. `id_token` and `userinfo` replace claims of every user.
     """
 
     discovery: Mapping[str, Any] = field(default_factory=dict)

@@ -50,9 +50,9 @@ def build(
     signer: Signer,
     beside: Merchant | None = None,
 ) -> Merchant:
-    """Build a merchant. Secrets come from `entropy` and `signer`, everything else from the seed.
+    """Builds a merchant. Secrets come from `entropy` and `signer`, everything else from the seed.
 
-    A merchant `beside` another one shares its clock, and always sends `iss` in its redirects.
+    A merchant with `beside` shares the clock of that merchant, and always sends `iss` in its redirects.
     """
     looks = shape(seed=config.seed, base_url=base_url, paths=config.paths)
     clock = Clock(wall, config.clock_offset_s)

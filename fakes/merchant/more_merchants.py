@@ -1,4 +1,4 @@
-"""More merchants beside the first: each with an address, an issuer, keys, users and a journal of its own."""
+"""Additional merchants: each has its own address, issuer, keys, users and journal."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NoMoreError(ValueError):
 class MoreMerchants:
     """Opens and closes merchants that share the first one's host, certificate and clock.
 
-    They have no users at first, always send `iss` in their redirects, and may be told to lie.
+    They have no users at first, always send `iss` in their redirects, and can be made to lie.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class MoreMerchants:
         self._listeners: dict[str, tuple[Listener, Listener]] = {}
 
     async def open(self, seed: int) -> Mapping[str, Any]:
-        """A new merchant; returns its endpoints and the address of its admin API, which names it."""
+        """A new merchant; returns its endpoints and the address of its admin API, which identifies it."""
         if self._config.public_url is not None:
             raise NoMoreError("a merchant with a public address of its own has no other beside it")
         scheme = "https" if self._tls is not None else "http"

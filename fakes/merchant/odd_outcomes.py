@@ -23,7 +23,7 @@ INJECTED = "x-injected-by-merchant"
 
 @outcome(optional="seconds")
 async def drip(call: Call) -> Response:
-    """No grant; blanks are sent one by one, then the connection is reset."""
+    """No grant; spaces are sent one by one, then the connection is reset."""
     return SlowBlanks(call.answer.seconds or DRIP_S, content_type=call.shape.json_type)
 
 
@@ -42,7 +42,7 @@ async def gzip_bomb(call: Call) -> Response:
 
 @outcome()
 async def long_body(call: Call) -> Response:
-    """No grant; ten megabytes of blanks precede an empty object."""
+    """No grant; ten megabytes of spaces precede an empty object."""
     return Response(b" " * LONG_OCTETS + b"{}", headers={"content-type": call.shape.json_type, **NO_STORE})
 
 
@@ -134,7 +134,7 @@ def _changed(call: Call, change: Any) -> Response:
 
 @cache
 def _bomb() -> bytes:
-    """64 MB of blanks in gzip. One piece is compressed and repeated; compressing all takes a second."""
+    """64 MB of spaces in gzip. One piece is compressed and repeated; compressing all takes a second."""
     deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     piece = deflate.compress(PIECE) + deflate.flush(zlib.Z_FULL_FLUSH)
     checksum = 0

@@ -32,7 +32,7 @@ class Call:
     sent: str = field(repr=False, default="")
 
     async def wait(self, seconds: float, opened: asyncio.Event | None = None) -> None:
-        """Wait until the time is over, the caller disconnects, or the gate opens."""
+        """Waits until the time is over, the caller disconnects, or the gate opens."""
         watched: list[asyncio.Future[Any]] = [asyncio.ensure_future(self.gone())]
         if opened is not None:
             watched.append(asyncio.ensure_future(opened.wait()))
@@ -49,7 +49,7 @@ PARAMETERS: dict[str, Takes] = {}
 
 
 def outcome(*, required: str = "", optional: str = "") -> Callable[[Outcome], Outcome]:
-    """Register a function as an outcome under its own name."""
+    """Registers a function as an outcome under its own name."""
 
     def register(function: Outcome) -> Outcome:
         name = getattr(function, "__name__", "")

@@ -31,14 +31,14 @@ async def ok(call: Call) -> Response:
 
 @outcome()
 async def reject(call: Call) -> Response:
-    """The assertion or refresh token is rejected permanently; a refresh token is accepted never again."""
+    """The assertion or refresh token is rejected permanently; a refresh token never becomes valid again."""
     call.withdraw()
     return refusal_answer(call.shape, Refused("invalid_grant", "the merchant does not accept this grant"))
 
 
 @outcome(optional="status")
 async def turn_away(call: Call) -> Response:
-    """The client is unknown, or not allowed to do this."""
+    """The client is refused as unknown or unauthorized."""
     status = call.answer.status or 401
     error = "invalid_client" if status == 401 else "access_denied"
     return refusal_answer(call.shape, Refused(error, "the merchant does not deal with you", status=status))

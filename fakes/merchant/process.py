@@ -54,7 +54,7 @@ class MerchantProcess:
         return self._process.pid
 
     def stop(self) -> None:
-        """End the process."""
+        """Ends the process."""
         self.admin.close()
         _end(self._process)
         self._errors.close()
@@ -69,7 +69,7 @@ class MerchantProcess:
 
 
 def start(config: MerchantConfig) -> MerchantProcess:
-    """Start a fake merchant and wait until both of its ports are open."""
+    """Starts a fake merchant and waits until both of its ports are open."""
     # Not a pipe: it is read only at the end, and a full pipe would block the merchant.
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
     process = subprocess.Popen(
@@ -96,7 +96,7 @@ def start(config: MerchantConfig) -> MerchantProcess:
 
 
 def _announcement(process: subprocess.Popen[bytes], config: MerchantConfig) -> dict[str, Any]:
-    """Send the configuration and wait for the one line of the answer."""
+    """Sends the configuration and waits for the one line of the answer."""
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -114,7 +114,7 @@ def _announcement(process: subprocess.Popen[bytes], config: MerchantConfig) -> d
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """Close stdin, which asks the process to stop; kill it if it does not."""
+    """Closes stdin, which asks the process to stop; kills it if it does not."""
     for pipe in (process.stdin, process.stdout):
         with contextlib.suppress(OSError):
             if pipe is not None:

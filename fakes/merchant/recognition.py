@@ -37,7 +37,7 @@ async def recognise(
     naming_claims: Iterable[str],
     indicators: frozenset[str] = frozenset(),
 ) -> Recognised:
-    """Verify a JWT for this client, or else the client that it names, or else one whose key fits."""
+    """Verifies a JWT for this client, or else the client that it names, or else one whose key fits."""
     arrived = merchant.key_sets.now()
     given = presented(token)
     meant = client or _named(merchant, given, naming_claims)
@@ -75,7 +75,7 @@ async def _signed_by(merchant: Merchant, given: Presented, client: Client, arriv
 async def _search(
     merchant: Merchant, given: Presented, arrived: float, indicators: frozenset[str]
 ) -> Recognised:
-    """Try the clients with the requested indicator, then the others, newest first."""
+    """Tries the clients with the requested indicator, then the others, newest first."""
     clients = [client for client in merchant.clients.newest_first() if client.jwks_uri is not None]
     for asked_for in (True, False):
         group = [client for client in clients if (client.indicator in indicators) is asked_for]
@@ -88,7 +88,7 @@ async def _search(
 async def _signed_by_one_of(
     merchant: Merchant, given: Presented, clients: list[Client], arrived: float
 ) -> Recognised | None:
-    """Try the cached key sets first, because fetching many sets is slow."""
+    """Tries the cached key sets first, because fetching many sets is slow."""
     for client in clients:
         proof = verified(given, merchant.key_sets.kept(client.jwks_uri or ""))
         if proof is not None:

@@ -1,4 +1,4 @@
-"""The fake merchant's records, as both sides of the admin API use them."""
+"""The fake merchant's records, used by both sides of the admin API."""
 
 from __future__ import annotations
 

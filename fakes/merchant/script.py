@@ -1,4 +1,4 @@
-"""A script sets how the merchant answers one client, or one login at it."""
+"""Scripts: how the merchant answers one client, or one login at it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST_WAIT_S = 600
 LIFETIMES = ("missing", "zero", "text", "negative", "endless")
 # Other names of outcomes, for `provisioning` and `refresh` only.
 STANDING_WORDS = {"accept": "ok"}
-# What becomes of a user who types the right password; or "error=" with the code of an error.
+# The results for a user who types the right password; or "error=" with the code of an error.
 PAGES = ("ok", "wrong_password")
 ERROR = "error="
 FLAGS = (
@@ -59,9 +59,9 @@ class Script:
     """Permanent answers, and a tape of answers for the next calls, which is used first.
 
     `provisioning` applies to the jwt-bearer and token-exchange grants, `refresh` to the refresh_token grant,
-    and the tape `answers` to both. For the sign-in there are fields of its own: `page` applies to a user who
+    and the tape `answers` to both. The sign-in has separate fields: `page` applies to a user who
     types the right password ("error=CODE" redirects with that error), `sign_in` to the authorization_code
-    grant. `id_token` and `userinfo` replace claims of those; None leaves the claim out.
+    grant. `id_token` and `userinfo` replace claims there; None removes the claim.
     """
 
     provisioning: Answer = Answer(outcome="ok")
@@ -84,7 +84,7 @@ class Script:
 
 
 def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Script:
-    """Read a script; refuse unknown keys, outcomes and parameters."""
+    """Reads a script; refuses unknown keys, outcomes and parameters."""
     _known("script field", raw, Script.__dataclass_fields__)
     fields: dict[str, Any] = dict(raw)
     for name in ("provisioning", "refresh", "sign_in"):
@@ -121,7 +121,7 @@ def _check_page(page: object) -> None:
 
 
 def parse_answer(key: str, raw: object, outcomes: Mapping[str, Takes]) -> Answer:
-    """Read one outcome: its name, or an object with its name and parameters."""
+    """Reads one outcome: its name, or an object with its name and parameters."""
     given = {"outcome": raw} if isinstance(raw, str) else raw
     if not isinstance(given, dict) or not isinstance(given.get("outcome"), str):
         raise ScriptError(f"{key}: expected the name of an outcome or an object with the key 'outcome'")

@@ -20,7 +20,7 @@ URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
 async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """Accept an authorization request, by GET or POST, and show the sign-in form."""
+    """Accepts an authorization request, by GET or POST, and shows the sign-in form."""
     try:
         if request.method == "POST":
             asked = await read_form(request)
@@ -73,7 +73,7 @@ async def show_form(merchant: Merchant, request: Request, _entry: JournalEntry) 
 
 
 async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """Check login and password; if they are right, redirect the browser back with a code."""
+    """Checks login and password; if they are right, redirects the browser back with a code."""
     try:
         form = await read_form(request)
     except Refused as refused:
@@ -115,7 +115,7 @@ def _note_outcome(merchant: Merchant, entry: JournalEntry, outcome: str) -> None
 
 
 def _redirect_uri(redirect_uri: str | None) -> str:
-    """Accept any absolute URI."""
+    """Accepts any absolute URI."""
     try:
         parts = urlsplit(redirect_uri or "")
     except ValueError:
@@ -145,7 +145,7 @@ def _check(asked: dict[str, list[str]]) -> None:
 
 
 def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: str | None) -> Response:
-    """Redirect the browser to the client, with every byte of `state` unchanged."""
+    """Redirects the browser to the client, with every byte of `state` unchanged."""
     if state is not None:
         result["state"] = state
     issuer = merchant.shape.endpoints.issuer if merchant.shape.sends_iss else ""

@@ -1,4 +1,4 @@
-"""A ticket connects an authorization request with its sign-in form."""
+"""Tickets, which connect an authorization request with its sign-in form."""
 
 from __future__ import annotations
 

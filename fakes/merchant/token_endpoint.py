@@ -24,7 +24,7 @@ from gateproof.fakes.merchant.script import Answer, Script
 CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105
-# These have members of their own in the journal.
+# These have separate members in the journal.
 ASSERTIONS = ("assertion", "subject_token", "client_assertion")
 ISSUED_TYPE = {"issued_token_type": "urn:ietf:params:oauth:token-type:access_token"}
 
@@ -44,7 +44,7 @@ class TokenRequest:
 
 
 async def token_endpoint(merchant: Merchant, request: Request, entry: JournalEntry) -> Response:
-    """Answer one token request."""
+    """Answers one token request."""
     try:
         form = await read_form(request)
         entry.grant = single(form, "grant_type")
@@ -107,14 +107,14 @@ async def _authorization_code(asked: TokenRequest) -> Response:
             code, script, redirect_uri=asked.field("redirect_uri"), verifier=asked.field("code_verifier")
         )
 
-    # An honest sign-in is no outcome of a script: those are counted for the other grants.
+    # An honest sign-in does not count as an outcome: only those of the other grants are counted.
     if script.sign_in.outcome == "ok":
         return token_answer(merchant.shape, carry_out(script, False), {})
     return await _answered(asked, script.sign_in, code.value, carry_out, {})
 
 
 def _for_any_code(merchant: Merchant, entry: JournalEntry, login: str) -> Response:
-    """A hostile merchant takes whatever code it is sent, and says that it is this user's."""
+    """The answer of a hostile merchant, which accepts any code as one of this user."""
     user = merchant.accounts.find(login)
     if user is None:
         raise Refused("invalid_grant", "the login of the lie has no account")
@@ -198,7 +198,7 @@ async def _answered(
     extra: dict[str, Any],
     withdraw: Callable[[], None] = lambda: None,
 ) -> Response:
-    """Apply the outcome that the script selected to a valid grant."""
+    """Applies the outcome that the script selected to a valid grant."""
     merchant, entry = asked.merchant, asked.entry
     client_id = entry.client_id or ""
     entry.outcome = answer.outcome

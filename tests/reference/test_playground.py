@@ -231,7 +231,7 @@ def test_redirect_out_of_the_blue_brings_nothing(player: Player) -> None:
     assert player.get("/callback?code=planted-by-a-stranger&state=x").status_code == 400
     player.begin()
     page = player.get("/callback?code=planted-by-a-stranger&state=x")
-    assert "Nothing was asked for" in alert(page)
+    assert "answers no open authorization request" in alert(page)
     assert "planted-by-a-stranger" not in page.text
 
 

@@ -34,7 +34,7 @@ class InstallFailed(Exception):
 
 
 def own_environment(variables: Mapping[str, str] = os.environ) -> Path:
-    """Where this version of the proxy is installed for this Python, in the user's folder for data."""
+    """The folder of this version of the proxy for this Python, below the user's data folder."""
     data = variables.get("XDG_DATA_HOME") or Path(variables.get("HOME") or Path.home()) / ".local" / "share"
     digest = hashlib.sha256(_lock().read_bytes()).hexdigest()[:12]
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -47,7 +47,7 @@ def is_finished(environment: Path) -> bool:
 
 
 def install(tell: Callable[[str], None], variables: Mapping[str, str] = os.environ) -> Path:
-    """The environment with the proxy; made if it is not there. Raises InstallFailed."""
+    """The environment with the proxy; created if it is missing. Raises InstallFailed."""
     place = own_environment(variables)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def install(tell: Callable[[str], None], variables: Mapping[str, str] = os.envir
 
 
 def _make(place: Path, variables: Mapping[str, str]) -> None:
-    # pip takes a package that is only half there for installed.
+    # pip treats a partly installed package as installed.
     shutil.rmtree(place, ignore_errors=True)
     environment = {name: value for name, value in variables.items() if name not in _FOREIGN}
     _carry_out([sys.executable, "-m", "venv", str(place)], environment)
@@ -85,13 +85,13 @@ def _carry_out(command: list[str], environment: Mapping[str, str]) -> None:
 
 @contextlib.contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Lets one installation at a time go on."""
+    """Allows one installation at a time."""
     with lock.open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         yield
 
 
 def _lock() -> Path:
-    """The lock file: part of the wheel, and in a checkout beside the others."""
+    """The file with pinned versions: part of the wheel; in a checkout, beside the other lock files."""
     packed = Path(__file__).with_name("requirements.txt")
     return packed if packed.is_file() else CHECKOUT / "requirements" / "intercept.txt"

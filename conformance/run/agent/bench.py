@@ -1,4 +1,4 @@
-"""The workplace of a check of an agent: worlds that can be made, and the record of the check."""
+"""The bench for checks of an agent: creates installs with their worlds, and records what the agent did."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CALLBACK_PATH = "/callback"
 
 
 class AgentBench(Bench):
-    """Everything that stays from check to check, and what is new for each: the record and its installs."""
+    """Keeps state over all checks of a worker; each check gets an empty record and its own installs."""
 
     context: AgentContext
 
@@ -57,7 +57,7 @@ class AgentBench(Bench):
         self._shared: Install | None = None
         self._scenes: dict[str, Install] = {}
         self._installs = 0
-        self._looked_at: list[tuple[Install, Run]] = []
+        self._recorded_runs: list[tuple[Install, Run]] = []
         self._attempts: list[Attempt] = []
         self._check = ""
         self._survey = Survey()
@@ -77,7 +77,7 @@ class AgentBench(Bench):
         )
 
     def survey(self) -> Survey:
-        """What all runs have printed and logged, whatever went wrong in them."""
+        """The secrets found in the output and logs of all launches, including failed ones."""
         pieces = self._logs.pieces()
         logged = printed_in(pieces, self._secrets)
         self._survey.leaks += [self._leak("log", "all runs", each) for each in logged]
@@ -88,15 +88,15 @@ class AgentBench(Bench):
         return self._survey
 
     def begin(self, check_id: str) -> None:
-        """A new check: the last one's worlds are closed, and nothing is written down yet."""
+        """Starts a check: closes the worlds of the last one, and clears the record."""
         self._check = check_id
         self.note_begin(check_id)
         self._of_check.close()
-        self._looked_at.clear()
+        self._recorded_runs.clear()
 
     def whereabouts(self) -> Iterator[tuple[str, str]]:
-        """The environment of the last launch: with it, the agent can be launched by hand."""
-        for install, _ in self._looked_at[-1:]:
+        """The environment of the last launch, for launching the agent by hand."""
+        for install, _ in self._recorded_runs[-1:]:
             yield from install.environment().items()
             yield "CA_FILE", str(install.ca_file)
 
@@ -105,7 +105,7 @@ class AgentBench(Bench):
 
     def redactor(self) -> Redactor:
         keyring = Keyring()
-        for install, _ in self._looked_at:
+        for install, _ in self._recorded_runs:
             for kind, values in install.world.secrets().items():
                 for value in values:
                     keyring.add(Secret(kind, value))
@@ -114,31 +114,31 @@ class AgentBench(Bench):
         return keyring.redactor()
 
     def place_of(self, exchange: Exchange, /) -> int | None:
-        """Where the exchange stands among those that are shown; the journal makes a new one each time."""
+        """The position of an equal exchange in the shown ones; the journal creates new objects each time."""
         exchanges = self.exchanges()
         return exchanges.index(exchange) if exchange in exchanges else None
 
     def scenario(self) -> str:
-        """What the agent was launched for, install by install."""
+        """The purposes of the agent's launches, by install."""
         installs: dict[int, list[str]] = {}
-        for install, run in self._looked_at:
+        for install, run in self._recorded_runs:
             installs.setdefault(id(install), []).append(run.what)
         return "; ".join(
-            f"install {number}: {_in_short(runs)}" for number, runs in enumerate(installs.values(), 1)
+            f"install {number}: {_grouped(runs)}" for number, runs in enumerate(installs.values(), 1)
         )
 
     def exchanges(self) -> list[Exchange]:
-        """What the agent has sent."""
-        return [each.exchange() for _, run in self._looked_at for each in run.heard]
+        """The requests of the agent, with their responses."""
+        return [each.exchange() for _, run in self._recorded_runs for each in run.heard]
 
     def _share(self) -> Install:
-        """The install whose runs all checks look at; it is in the record of each that does."""
+        """The install that all checks share; its launches are in the record of each check that uses it."""
         if self._shared is None:
             self._shared = self._install(self._lasting, metadata_apart=False, wrong={})
         return self._seen(self._shared)
 
     def _scene(self, name: str, play: Callable[[Install], None]) -> Install:
-        """An install of which nobody launches anything more once it was played."""
+        """The install of a scene: played on first use, then never launched again."""
         if name not in self._scenes:
             install = self._install(self._lasting, metadata_apart=False, wrong={})
             play(install)
@@ -146,9 +146,9 @@ class AgentBench(Bench):
         return self._seen(self._scenes[name])
 
     def _seen(self, kept: Install) -> Install:
-        """What an install did in an earlier check is in the record of this one, too."""
-        if not any(install is kept for install, _ in self._looked_at):
-            self._looked_at += [(kept, run) for run in kept.launched]
+        """Adds the launches that an install made in earlier checks to the record of this one."""
+        if not any(install is kept for install, _ in self._recorded_runs):
+            self._recorded_runs += [(kept, run) for run in kept.launched]
         return kept
 
     def _new(self, *, metadata_apart: bool, wrong: Mapping[str, str], own_browser: bool = False) -> Install:
@@ -193,12 +193,12 @@ class AgentBench(Bench):
             self._record(install, run)
 
     def _record(self, install: Install, run: Run) -> None:
-        self._looked_at.append((install, run))
+        self._recorded_runs.append((install, run))
         self._logs.look()
         clients = install.world.desk.clients.values()
         self._turns.look(install.callback_url, [uri for client in clients for uri in client.redirect_uris])
         self._attempts += attempts_of(run, install.folder.name)
-        secrets = _with_unproven(run, install.world.secrets())
+        secrets = _with_disclosed_verifiers(run, install.world.secrets())
         for kind, values in secrets.items():
             self._secrets.setdefault(kind, set()).update(values)
         self._survey.answers += 1
@@ -209,7 +209,7 @@ class AgentBench(Bench):
         search = Search(secrets)
         for part, text in texts.items():
             self._survey.leaks += [self._leak(part, run.what, each) for each in search.printed(text)]
-        self._survey.leaks += _in_requests(run, search, self._check)
+        self._survey.leaks += _leaks_in_requests(run, search, self._check)
 
     def _leak(self, part: str, step: str, each: Printed) -> Leak:
         return Leak(
@@ -217,11 +217,11 @@ class AgentBench(Bench):
         )
 
 
-def _with_unproven(run: Run, secrets: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The secrets, and every verifier that the run shows to anybody without having proved a code with it."""
+def _with_disclosed_verifiers(run: Run, secrets: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The secrets, with every code verifier that the launch disclosed outside of token requests."""
     challenges = {challenge for visit in run.visits if (challenge := visit.value("code_challenge"))}
     shown = [text.decode("utf-8", "replace") for text in (run.output(), _pages(run), _addresses(run))]
-    shown += [each.call.text() for each in _not_for_tokens(run)]
+    shown += [each.call.text() for each in _other_requests(run)]
     unproven = verifiers_in("\n".join(shown), challenges) if challenges else []
     known = secrets.get("code_verifier", [])
     return {**secrets, "code_verifier": sorted({*known, *unproven})}
@@ -235,14 +235,14 @@ def _addresses(run: Run) -> bytes:
     return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode(errors="surrogatepass")
 
 
-def _not_for_tokens(run: Run) -> list[Heard]:
+def _other_requests(run: Run) -> list[Heard]:
     return [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
 
 
-def _in_requests(run: Run, search: Search, check: str) -> list[Leak]:
-    """What stands in requests that are none for tokens; nearly always nothing, which is seen in one go."""
-    calls = _not_for_tokens(run)
-    if not _but_access_tokens(search, "\n".join(each.call.text() for each in calls)):
+def _leaks_in_requests(run: Run, search: Search, check: str) -> list[Leak]:
+    """Secrets in requests other than token requests. One search over all of them nearly always finds none."""
+    calls = _other_requests(run)
+    if not _without_access_tokens(search, "\n".join(each.call.text() for each in calls)):
         return []
     return [
         Leak(
@@ -255,15 +255,15 @@ def _in_requests(run: Run, search: Search, check: str) -> list[Leak]:
             status=None,
         )
         for call in calls
-        for each in _but_access_tokens(search, call.call.text())
+        for each in _without_access_tokens(search, call.call.text())
     ]
 
 
-def _but_access_tokens(search: Search, text: str) -> list[Printed]:
-    """All but the access token, which is in nearly every request."""
+def _without_access_tokens(search: Search, text: str) -> list[Printed]:
+    """The secrets in the text, except the access token, which is in nearly every request."""
     return [each for each in search.printed(text.encode()) if each.kind != "access_token"]
 
 
-def _in_short(runs: list[str]) -> str:
+def _grouped(runs: list[str]) -> str:
     counted = [(what, len(list(same))) for what, same in groupby(runs)]
     return ", then ".join(what if times == 1 else f"{what} ({times} times)" for what, times in counted)

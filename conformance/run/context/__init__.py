@@ -1,1 +1,1 @@
-"""What a run knows of its target and of the world around it: the same for every worker."""
+"""What a run knows about its target and the world around it, the same for every worker."""

@@ -1,4 +1,4 @@
-"""What a run against an agent has to know; each worker makes worlds of its own around it."""
+"""The context of a run against an agent; each worker creates its own worlds."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gateproof.conformance.targets.model import AgentTarget
 
 @dataclass(frozen=True, kw_only=True)
 class AgentContext(Context):
-    """One agent, and what the worlds around its installs are made of.
+    """One agent, and the settings of the worlds around its installs.
 
-    Nothing is generated here, and who sends requests is the agent: no pace holds it back.
+    No input is generated here. The agent itself sends the requests, so there is no rate limit.
     """
 
     target: AgentTarget

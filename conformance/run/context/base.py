@@ -1,4 +1,4 @@
-"""What a run has to know of any target, whatever its role."""
+"""What a run has to know about a target of any role."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ Held = Callable[[Any, CheckResult], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """One target, and how it is tested; each role adds the parties around it."""
+    """One target, and how it is tested; the subclass of a role adds the parties around it."""
 
     target: Target
     capabilities: frozenset[str]
     missing: Mapping[str, str] = field(default_factory=dict)
     seed: int
     run_id: str
-    # How much is generated for each rule.
+    # The number of generated examples for each rule.
     examples: int = 20
-    # The checks that get a part of that only.
+    # The checks that get only a part of the examples.
     in_passing: frozenset[str] = frozenset()
-    # What holds the requests of all processes back.
+    # The rate limit for the requests of all processes.
     pace: Pace | None = None
-    # Where what is generated goes on for a time, instead of so many examples.
+    # In a campaign, input is generated until a time limit, instead of a number of examples.
     campaign: Campaign | None = None
-    # A stored failure that is to be seen again.
+    # A stored failure to repeat.
     replay: Mapping[str, Any] | None = None
-    # Whether requests to the target say to which check they belong.
+    # Whether requests to the target carry headers that name their check.
     trace: bool = False
-    # Called in place of going on after a check that failed, with the bench of the check and its result.
+    # Called after a failed check, with its bench and result, while everything still runs.
     held: Held | None = None
-    # Whether results come with the exchanges that they rest on.
+    # Whether results include their exchanges.
     shows_exchanges: bool = True

@@ -34,13 +34,13 @@ _OPERATIONS = {
     "http": Operation(kind="http", path="/orders", json={"limit": 20}),
     "mcp": Operation(kind="mcp", path="/mcp", tool="list_orders"),
 }
-# What the reference exits with when one of its ports was taken after all.
+# The exit code of the reference if another program has taken one of its ports.
 PORT_TAKEN = 98
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenConsole:
-    """The Console's pages, for somebody who looks at them: where, and what the operator signs in with."""
+    """The URL of the Console's pages, and the operator's password, for a person who opens them."""
 
     url: str
     password: Secret
@@ -53,17 +53,17 @@ class Embedded:
     name: str = "embedded reference gateway"
     version: str = __version__
     program: tuple[str, ...] = (*PYTHON_MODULE, "gateproof.reference.gateway")
-    # By which of its two ways the service's operation is called.
+    # The transport by which the service's operation is called.
     operation: Literal["http", "mcp"] = "http"
     own_parties: OwnParties = field(default_factory=OwnParties)
-    # Whoever starts it by hand has its control to himself; a run keeps it from everybody else.
+    # Without a token for the control, for a user who starts the gateway by hand. A run requires a token.
     open_control: bool = False
-    # A run drives the control alone, and starts without pages that nobody sees.
+    # A run uses only the control, so it starts the gateway without the Console's pages.
     console: OpenConsole | None = None
 
 
 def embedded_reference(role: str, operation: Literal["http", "mcp"] = "http") -> Embedded:
-    """The reference in its honest form."""
+    """The reference without defects or variants."""
     program = (*PYTHON_MODULE, f"gateproof.reference.{role}")
     return Embedded(name=f"embedded reference {role}", program=program, operation=operation)
 
@@ -73,7 +73,7 @@ def embedded_gateway(
 ) -> GatewayTarget:
     """The program on loopback ports over https, with a certificate of this run.
 
-    The ports are its own as long as the stack lasts: another run's gateway there would answer in its place.
+    The ports stay reserved until the stack closes, so that no other run's gateway listens there.
     """
     base, core, control = (kept_port(stack) for _ in range(3))
     base_url, core_url = f"https://127.0.0.1:{base}", f"https://127.0.0.1:{core}"
@@ -114,7 +114,7 @@ def embedded_gateway(
 
 
 def with_a_state_file(target: GatewayTarget, state_file: Path, stack: ExitStack) -> GatewayTarget:
-    """The embedded gateway on other ports, with its data in a file: it may be killed and started again."""
+    """The embedded gateway on other ports, with its data in a file, so that a kill does not lose it."""
     assert target.launch is not None  # noqa: S101 - the embedded gateway is always launched
     assert target.control is not None  # noqa: S101 - and has a control
     before = (target.base_url, target.core_url, target.control.url or "")
@@ -138,9 +138,9 @@ def _on_another_port(url: str, stack: ExitStack) -> str:
 def embedded_service(
     embedded: Embedded, authority: Authority, folder: Path, stack: ExitStack
 ) -> ServiceTarget:
-    """The program on a loopback port over https, its own as long as the stack lasts.
+    """The program on a loopback port over https; the port is reserved until the stack closes.
 
-    It learns its address from its environment, and has a folder of its own.
+    It gets its address from its environment, and runs in its own folder.
     """
     own = folder / "service"
     own.mkdir(exist_ok=True)
@@ -154,7 +154,7 @@ def embedded_service(
         reach=Reach(ca_file=authority.ca_file),
         launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
-        # RSA keys take longer to make, and a proof needs thousands.
+        # RSA keys take longer to generate, and a proof needs thousands.
         world=World(algorithm="ES256"),
         limits=Limits(),
         logs=Logs(),
@@ -163,7 +163,7 @@ def embedded_service(
 
 
 def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
-    """The program as it is launched for every run; it learns everything from its environment."""
+    """The program that is launched for every check; it gets its settings from its environment."""
     return AgentTarget(
         file=None,
         name=embedded.name,

@@ -1,4 +1,4 @@
-"""What every process of a run has to know."""
+"""The context of a run against a gateway."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gateproof.conformance.targets.model import GatewayTarget
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayContext(Context):
-    """One target, one fake world: the same for every worker of a run."""
+    """One target and one set of fakes, the same for every worker of a run."""
 
     target: GatewayTarget
     users: tuple[User, ...]
@@ -20,11 +20,11 @@ class GatewayContext(Context):
     clock_offset_s: float
     ca_file: str
     service_certificate: tuple[str, str]
-    # What the merchant minted up to this ordinal belongs to runs before.
+    # Merchant tokens up to this ordinal were issued in earlier runs.
     minted_before: int = 0
-    # When the merchant failed the target in an earlier phase of the run, if it did.
+    # When the fake merchant last failed towards the target in an earlier phase; None if never.
     troubled_at: float | None = None
-    # How many usual registrations the target has accepted in an earlier phase.
+    # The number of usual registrations that the target accepted in earlier phases.
     registrations: int = 0
-    # Digests of tokens that the suite sent in an address or a cookie in an earlier phase.
+    # Digests of tokens that the suite sent in a URL or a cookie in an earlier phase.
     misplaced: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from gateproof.fakes.merchant.admin import MerchantAdmin
 
 @dataclass(frozen=True, kw_only=True)
 class MerchantAccess:
-    """How to script the fake merchant, and how its public face is reached."""
+    """How to script the fake merchant, and how to reach its public endpoints."""
 
     admin_url: str
     admin_token: Secret

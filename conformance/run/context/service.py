@@ -1,4 +1,4 @@
-"""What a run against a service has to know; the world around it lives in this process."""
+"""The context of a run against a service; the world around it runs in this process."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gateproof.conformance.wire.exchange import Exchange
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceContext(Context):
-    """One service, asked one thing after the other as its caches are part of it, and the world around it.
+    """One service and the world around it; checks run one at a time, because they depend on its caches.
 
-    If it can be started more than once, each worker has a copy with a world of its own.
+    If it can be started more than once, each worker has its own copy with its own world.
     """
 
     target: ServiceTarget
     world: ServiceWorld
     first_metadata: Exchange | None = None
-    # What each worker can start a copy of.
+    # The service of which each worker can start a copy.
     copied_from: Embedded | ServiceTarget | None = None
-    # Where the run keeps what it needs for as long as it lasts.
+    # The run's temporary folder.
     folder: Path | None = None

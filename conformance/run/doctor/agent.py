@@ -15,13 +15,13 @@ from gateproof.conformance.run.doctor.testability import only, prospects
 from gateproof.conformance.suite import rules
 from gateproof.fakes.gateway.script import Endpoint
 
-# What most rules need, and the rule that judges it.
+# The need of most rules for a normal run that succeeds, and the rule that tests this run.
 _NORMAL_RUN = "normal run"
 _JUDGES_THE_NORMAL_RUN = ("AGENT-01",)
 
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:
-    """Launches the agent once; if that run does not succeed, the doubts say how far it came."""
+    """Launches the agent once; if that fails, the doubts say how far it came."""
     with closing(AgentBench(context)) as bench:
         run = bench.agents.normal()
     found = prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)

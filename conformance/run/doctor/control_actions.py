@@ -1,4 +1,4 @@
-"""Tries every control action of a gateway, and looks whether it has the effect that the contract names."""
+"""Tries every control action of a gateway, and tests whether it has the effect that the contract states."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gateproof.conformance.targets.connect import control_for
 from gateproof.conformance.targets.control import ControlFailed, Refused, Unsupported
 from gateproof.conformance.wire.client import RateLimited, TargetSilent
 
-# Longer than the life of a Proxy token.
+# Longer than the lifetime of a Proxy token.
 _OVER_AN_HOUR_S = 3700
 
 
 class Outcome(StrEnum):
-    """What came of one action."""
+    """The outcome of one action."""
 
     WORKS = "works"
     UNSUPPORTED = "not supported"
@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tried:
-    """One action, its outcome, and what was seen."""
+    """One action, its outcome, and a sentence about what was seen."""
 
     action: str
     outcome: Outcome
@@ -68,7 +68,7 @@ def _outcome(action: str, probe: Callable[[World], str], world: World) -> tuple[
 
 
 def _meaning(action: str, problem: Exception) -> tuple[Outcome, str]:
-    """The outcome of an action; a problem on the way to it says nothing about it."""
+    """The outcome of an action; a problem before the action itself means that it was not tried."""
     match problem:
         case Unsupported(action=of) if of == action:
             found = Outcome.UNSUPPORTED, "answered 501, or exit code 64"
@@ -250,7 +250,7 @@ def _no_code(world: World, attempt: Attempt, who: str) -> None:
     require.that(not visit.codes(), f"the sign-in of {who}", expected="no code", got="a code")
 
 
-# What changes the whole target comes last.
+# Actions that change the whole target come last.
 _PROBES: dict[str, Callable[[World], str]] = {
     "describe": _describe,
     "create_project": _create_project,

@@ -1,4 +1,4 @@
-"""What can be tested at a target, what is needed for more, and what in the target file looks wrong."""
+"""Which rules can be tested at a target, what is needed for more, and what in the target file looks wrong."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.control import Described
 
-# What a target needs for every rule but these, whose checks only register agents.
+# What a target needs for every rule except these, whose checks only register agents.
 _PROJECT = "project"
 _OF_REGISTRATIONS = ("REG-01", "REG-02", "REG-03", "REG-04", "REG-05", "REG-12", "REG-13", "INTEROP-02")
 # A control with every action.

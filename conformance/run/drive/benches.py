@@ -1,4 +1,4 @@
-"""Every role has a workplace of its own."""
+"""Selects the bench class for the role of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateproof.conformance.run.service.bench import ServiceBench
 
 
 def open_bench(context: Context) -> Bench:
-    """The workplace in which the checks of this run are carried out."""
+    """The bench on which the checks of this run are carried out."""
     match context:
         case GatewayContext():
             return GatewayBench(context)

@@ -1,4 +1,4 @@
-"""Holds what a record says of the rules against the catalogue of this gateproof."""
+"""Compares what a record says about the rules with the catalogue of this gateproof."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONG = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Claims:
-    """What is wrong with a record's rules, what could not be compared, and what `share` of them was run."""
+    """What is wrong with a record's rules, what could not be compared, and which `share` of them was run."""
 
     wrong: tuple[str, ...]
     unknown: str
@@ -27,7 +27,7 @@ class Claims:
 
 
 def claims_of(header: Header) -> Claims:
-    """Compares rules, levels, selection, checks and proof with the catalogue, where it is the same one."""
+    """Compares rules, levels, selection, checks and proof, if the record is from the same catalogue."""
     catalogue = rules.load()
     if header.role not in ROLES:
         return Claims(wrong=(f"there is no role {header.role!r}",), unknown="", share="")
@@ -37,7 +37,7 @@ def claims_of(header: Header) -> Claims:
         unknown = f"the rules were not compared: they are those of {whose}, and this one has others"
         return Claims(wrong=(), unknown=unknown, share="")
     ours, run_by = harness(), header.harness
-    # Without a commit, as in an installed package, two states of one version look alike.
+    # Without a commit, as in an installed package, two states of one version cannot be distinguished.
     known = bool(ours.commit) and not (ours.dirty or run_by.dirty)
     same = known and (ours.version, ours.commit) == (run_by.version, run_by.commit)
     return Claims(

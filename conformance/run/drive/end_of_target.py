@@ -1,4 +1,4 @@
-"""A launched target that ends by itself during a run: what it was being asked has failed."""
+"""Detects a launched target that ends by itself during a run, and fails the check that was running then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateproof.conformance.suite.steps import owners
 from gateproof.reports.failed_steps import as_a_step
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
-# The step of a target that goes on running.
+# The step that is fulfilled while the target keeps running.
 LIFE = "life of the process"
 # Why a check has no verdict when its target is gone. Checks that were left out for other reasons stay so.
 _WITHOUT_A_TARGET = {

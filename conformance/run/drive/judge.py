@@ -57,7 +57,7 @@ _BROKE_BY = {
 
 
 class Workplace(Protocol):
-    """Where a check is carried out: what the target offers, and how what was seen may be shown."""
+    """Where a check is carried out: its context, and the redacted exchanges of the check."""
 
     @property
     def context(self) -> Context: ...
@@ -67,13 +67,13 @@ class Workplace(Protocol):
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]: ...
 
     def place_of(self, exchange: Exchange, /) -> int | None:
-        """Where the exchange stands among those that are shown."""
+        """The position of the exchange in the shown ones."""
 
     def owns_steps(self) -> bool:
-        """False if steps may fail for a reason that is not the target's."""
+        """False if steps may fail for reasons outside of the target."""
 
     def scenario(self) -> str:
-        """What was done to a target that sends requests of its own; nothing for one that answers them."""
+        """What was done to a target that sends requests itself; empty for one that answers them."""
 
 
 def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
@@ -169,7 +169,7 @@ def _meaning(
         case Unmet() if error.owner != check.rule:
             return untested, *_precondition(error, target), True
         case Broken():
-            texts = {"message": _said(error, target), **_compared(error)}
+            texts = {"message": _claim_text(error, target), **_compared(error)}
             return Verdict.FAILED, Reason.EXPECTATION_BROKEN, texts, True
         case (
             LeftOut()
@@ -208,7 +208,7 @@ def _jumped(seconds: float) -> str:
 
 
 def _precondition(error: Unmet, target: Target) -> tuple[Reason, dict[str, str]]:
-    message = {"message": unmet(_said(error, target), error.owner)}
+    message = {"message": unmet(_claim_text(error, target), error.owner)}
     if not error.owner:
         return Reason.PRECONDITION_BROKEN, message
     return Reason.STEP_FAILED, message | _compared(error)
@@ -240,7 +240,7 @@ def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
     return redacted
 
 
-def _said(error: Broken, target: Target) -> str:
+def _claim_text(error: Broken, target: Target) -> str:
     """The claim that does not hold, with a question about the target file if that may be the cause."""
     question = doubt(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"

@@ -39,7 +39,7 @@ class RunOptions:
     profile: str = "ci"
     strict: bool = False
     certify: bool = False
-    # The ways in which the gateway around an agent leaves the specification.
+    # How the gateway around an agent deviates from the specification.
     deviate: tuple[str, ...] = ()
     fail_fast: bool = False
     shuffle: bool = False
@@ -54,9 +54,9 @@ class RunOptions:
     # The duration of a campaign, and the folder for its failures.
     minutes: float = 0.0
     database: Path | None = None
-    # After this time the run ends, with what was seen until then.
+    # After this time the run ends, with the results so far.
     max_minutes: float = 240.0
-    # Whether each request to the target says to which check it belongs.
+    # Whether each request to the target carries headers that name its check.
     trace: bool = False
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None

@@ -288,7 +288,7 @@ def _end_of(prepared: Prepared[Context]) -> EndOfTarget:
 
 
 def _later(context: Context, survey: Survey) -> Context:
-    """The context for the next phase, with what the target has met by now."""
+    """The context for the next phase, with what the target has been through so far."""
     if not isinstance(context, GatewayContext):
         return context
     return replace(

@@ -62,7 +62,7 @@ def terminated_as_interrupted() -> Iterator[None]:
 def postponed() -> Iterator[None]:
     """A signal to stop that comes in this block interrupts at its end, so that what it writes is whole."""
     if not _BUSY:
-        # A signal that interrupted the end of an earlier block was heard then.
+        # A signal that interrupted the end of an earlier block has been handled already.
         _WAITING.clear()
     _BUSY.append(None)
     try:

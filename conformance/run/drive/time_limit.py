@@ -13,7 +13,7 @@ from gateproof.conformance.run.drive.signals import remember_reason
 
 @contextmanager
 def within(minutes: float) -> Iterator[None]:
-    """Stops the process as SIGTERM does when the time is over: the run ends with what was seen until then."""
+    """Stops the process as SIGTERM does when the time is over: the run ends with the results so far."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Sees a jump of this machine's wall clock, for example by a time server or after a suspend."""
+"""Detects a jump of this machine's wall clock, for example by a time server or after a suspend."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TOLERATED_S = 2.0
 
 
 class WallClock:
-    """Compares the wall clock with the monotonic clock, from when it was made."""
+    """Compares the wall clock with the monotonic clock, since its creation."""
 
     def __init__(self) -> None:
         self._ahead_s = _ahead_s()

@@ -1,4 +1,4 @@
-"""One worker's workplace: its connections, and the record of the check that is running on it."""
+"""The bench for checks of a gateway: one worker's connections, and the record of the current check."""
 
 from __future__ import annotations
 
@@ -51,15 +51,14 @@ _WORKER = "PYTEST_XDIST_WORKER"
 
 
 class GatewayBench(SendingBench):
-    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+    """Keeps state over all checks of a worker; each check gets an empty record and a new keyring."""
 
     context: GatewayContext
 
     def __init__(self, context: GatewayContext, *, beside: GatewayBench | None = None) -> None:
-        """A bench for a target; `beside` another one whose checks also use an instance of their own.
+        """A bench for a target. `beside` is the bench whose checks use this one for a further instance.
 
-        What happens at that instance is recorded, and searched for secrets, with all other requests of the
-        check.
+        Then exchanges with that instance are recorded, and searched for secrets, by the bench `beside`.
         """
         super().__init__(context)
         self.context = context
@@ -111,27 +110,27 @@ class GatewayBench(SendingBench):
         self.gateway, self.world = self._fresh()
 
     def begin(self, check_id: str) -> None:
-        """A new check: nothing of the last one's record is left but what has to be searched for secrets."""
+        """Starts a check: clears the record of the last one, except what has to be searched for secrets."""
         self.note_begin(check_id)
         self.received.begin(check_id)
         self.album.begin(check_id)
         self.anew()
 
     def troubled_at(self) -> float | None:
-        """When a check last had the merchant fail the target, if one did."""
+        """When a check last made the merchant fail towards the target; None if none did."""
         at = self._standing.troubled_at
         return at if at > float("-inf") else None
 
     def registrations(self) -> int:
-        """How many usual registrations the gateway has accepted in this process."""
+        """The number of usual registrations that the gateway has accepted in this process."""
         return self._standing.registrations - self.context.registrations
 
     def misplaced(self) -> list[str]:
-        """Digests of the tokens that the suite sent in an address or a cookie."""
+        """Digests of the tokens that the suite sent in a URL or a cookie."""
         return self._standing.misplaced.digests()
 
     def anew(self) -> World:
-        """A record that begins here: what came before is searched for secrets, and shown to nobody."""
+        """Starts a new record; earlier exchanges are searched for secrets, but not shown."""
         self.received.meet_names(self._keyring.names)
         self.forget()
         self._keyring = self._fresh_keyring()
@@ -141,7 +140,7 @@ class GatewayBench(SendingBench):
         return self.world
 
     def hang_up(self) -> None:
-        """The target was started again: nothing is sent on a connection to the process before."""
+        """Closes all connections after a restart of the target: they belong to the old process."""
         self._wire.hang_up()
 
     def close(self) -> None:
@@ -158,7 +157,7 @@ class GatewayBench(SendingBench):
             self._admin.close()
 
     def clean_up(self) -> None:
-        """Leaves a target that goes on running without what the checks made there."""
+        """Deletes what the checks created in a target that keeps running."""
         if self.context.target.launch is None:
             with suppress(Unsupported):
                 self._pool.clean_up()
@@ -178,7 +177,7 @@ class GatewayBench(SendingBench):
             yield "RESTARTED_CORE_URL", self._instance.target.core_url
 
     def owns_steps(self) -> bool:
-        """False after the clock was moved, if the users sign in elsewhere: time has not passed there."""
+        """False after the gateway's clock was moved, if the merchant is no fake: its clock has not moved."""
         return self._admin is not None or not self._clock.offset_s
 
     def redactor(self) -> Redactor:
@@ -193,7 +192,7 @@ class GatewayBench(SendingBench):
         return self._keyring
 
     def note(self, exchange: Exchange) -> None:
-        """Records what the check sent and received elsewhere."""
+        """Records an exchange of the check with another instance."""
         self._record(exchange)
 
     def _record(self, exchange: Exchange) -> None:
@@ -216,17 +215,17 @@ class GatewayBench(SendingBench):
         return visit_of(landing, request)
 
     def _landed(self, landing: SignInResult) -> None:
-        """Where nobody saw what sent the browser away, its new address is all that there is to search."""
+        """Searches the final URL for secrets if the redirect to it was not recorded as an exchange."""
         if landing.sent_to is not None and self.context.target.sign_in.kind != "forms":
             self.received.landed(landing.sent_to)
 
     def _new_browser(self) -> KeptBrowser:
         if not isinstance(self._sign_in, PageSignIn):
-            raise Unavailable("sign-in:browser", "this way to sign in is no browser of the harness")
+            raise Unavailable("sign-in:browser", "this sign-in method uses no browser of the harness")
         return KeptBrowser(self._sign_in, self._landed)
 
     def _proxy_trust(self) -> Trust | None:
-        """What a proxy in front of the merchant shows; None where the gateway trusts another authority."""
+        """The TLS files of a proxy in front of the merchant; None if the gateway trusts another CA."""
         context = self.context
         if context.merchant is None or context.merchant.ca_file not in {None, context.ca_file}:
             return None
@@ -259,7 +258,7 @@ class GatewayBench(SendingBench):
         )
 
     def _own_instance(self) -> OwnInstance:
-        """The instance that this worker may kill, started when a check first needs it."""
+        """The instance that this worker may kill; started on first use."""
         if self._instance is not None and self._instance.discarded:
             self._instance.close()
             self._instance = None

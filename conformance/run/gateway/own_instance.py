@@ -20,14 +20,14 @@ from gateproof.conformance.targets.launch import LaunchFailed, Running
 from gateproof.conformance.targets.model import GatewayTarget
 from gateproof.conformance.targets.readiness import accepts_connections
 
-# How long the addresses of a killed target may go on accepting connections.
+# How long the addresses of a killed target may still accept connections.
 _GONE_WITHIN_S = 5.0
-# A start after a kill, beside a run, may take so many times as long as a first one.
+# A restart during a run may take this many times as long as the first start.
 _PATIENCE = 4
 
 
 class InstanceBench(Protocol):
-    """What is needed of the bench at the instance."""
+    """The part of the instance's bench that is used here."""
 
     def anew(self) -> World:
         """A world for the check that is running."""
@@ -41,7 +41,7 @@ class InstanceBench(Protocol):
 
 
 class OwnInstance:
-    """The instance, with a bench of its own; its requests belong to the check that is running.
+    """The instance, with its own bench; its exchanges belong to the check that is running.
 
     If it does not start at all, or not in time, it is not tried again.
     """
@@ -72,10 +72,10 @@ class OwnInstance:
             self._stack = starting.pop_all()
 
     def world(self) -> World:
-        return self._there().anew()
+        return self._usable_bench().anew()
 
     def kill_and_start(self) -> str:
-        self._there().hang_up()
+        self._usable_bench().hang_up()
         self._running.clear_away()
         until = time.monotonic() + _GONE_WITHIN_S
         while any(accepts_connections(*each) for each in addresses_of(self.target)):
@@ -99,11 +99,11 @@ class OwnInstance:
     def close(self) -> None:
         if self._bench is not None:
             self._bench.close()
-            # Nobody needs what it would do when asked to end.
+            # Killed: nothing depends on a clean shutdown.
             self._running.clear_away()
         self._stack.close()
 
-    def _there(self) -> InstanceBench:
+    def _usable_bench(self) -> InstanceBench:
         if self._bench is None or self._lost:
             raise Unavailable("restart", self._lost)
         return self._bench

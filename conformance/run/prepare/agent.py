@@ -26,7 +26,7 @@ def prepare_agent(
 ) -> Prepared[AgentContext]:
     """Prepares without launching: every check launches the agent as often as it needs."""
     target = embedded_agent(given, folder) if isinstance(given, Embedded) else redrawn(given, stack)
-    _there(target.launch)
+    _require_startable(target.launch)
     authority, now = Authority(folder, names=hosts_below(given.own_parties.names)), datetime.now(UTC)
     issued = {
         GOOD: authority.issue("world"),
@@ -55,7 +55,7 @@ def _files(certificate: Certificate) -> tuple[Path, Path]:
     return certificate.cert_file, certificate.key_file
 
 
-def _there(spec: Launch) -> None:
+def _require_startable(spec: Launch) -> None:
     """Raises CannotRun if the agent cannot be started, so that this does not count as a failed check."""
     if not spec.cwd.is_dir():
         raise CannotRun(f"cannot launch the agent: the folder {spec.cwd} is not there")

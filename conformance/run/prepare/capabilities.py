@@ -38,10 +38,10 @@ class Offer:
 
     @property
     def may_be_killed(self) -> bool:
-        """True if an instance of its own can be started, killed and started again, and keeps its data.
+        """True if a further instance can be started, killed and restarted, and keeps its data.
 
-        The fake merchant was told the addresses of the run's first instance. A target that it reaches with
-        headers or a certificate, or whose file places it, would need one of its own.
+        The fake merchant knows only the addresses of the run's first instance. A further instance would need
+        its own merchant if headers or a client certificate are needed, or if the file fixes the merchant.
         """
         target = self.target
         if target.launch is None or not self.controlled:

@@ -1,4 +1,4 @@
-"""The further origins that a target file lets a run talk to."""
+"""The further origins to which a target file allows requests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gateproof.conformance.wire.route import Place, origin
 
 
 def further_places(reach: Reach) -> tuple[Place, ...]:
-    """They trust the same CA as the target, and get none of its headers and no client certificate."""
+    """The places of these origins: the same CA as the target, but no headers and no client certificate."""
     if not reach.origins:
         return ()
     ca_file = str(reach.ca_file) if reach.ca_file else None

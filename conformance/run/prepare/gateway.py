@@ -182,7 +182,7 @@ def started(
             # Another program took a port after it was found to be free: try other ports.
             last = failure.exit_code != PORT_TAKEN or attempt + 1 == _LAUNCH_TRIES
             if last or not isinstance(given, Embedded):
-                raise CannotRun(_said(failure, target, users)) from failure
+                raise CannotRun(_launch_error(failure, target, users)) from failure
             target = _own(given, authority, folder, stack)
     return Started(target=target, merchant=merchant, running=running, users=users)
 
@@ -231,7 +231,7 @@ def _urls(target: GatewayTarget) -> list[str]:
 def _own(
     given: GatewayTarget | Embedded, authority: Authority, folder: Path, stack: ExitStack
 ) -> GatewayTarget:
-    """The target with ports of its own, where it has none."""
+    """The target, with free ports where its file leaves them open."""
     if isinstance(given, Embedded):
         return embedded_gateway(given, authority, folder, stack)
     return redrawn(given, stack)
@@ -241,7 +241,7 @@ OneTarget = TypeVar("OneTarget", GatewayTarget, ServiceTarget, AgentTarget)
 
 
 def redrawn(target: OneTarget, stack: ExitStack) -> OneTarget:
-    """The target of a file, with ports of its own where the file leaves some open."""
+    """A copy of the target with free ports where its file leaves them open."""
     try:
         own = own_copy(target, stack)
     except TargetError as wrong:
@@ -363,7 +363,7 @@ def _address(url: str) -> tuple[str, int]:
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _said(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -> str:
+def _launch_error(failure: LaunchFailed, target: GatewayTarget, users: Sequence[User]) -> str:
     """The error of the launch, and the last lines of the target's output, redacted."""
     secrets = [user.password for user in users]
     secrets += [client.secret for project in target.projects for client in project.proxy_clients]

@@ -17,15 +17,15 @@ def of_the_suite() -> str:
 
 
 def of(subject: Subject) -> str:
-    """The digest of what is wrong or different with a subject: its files, and what they import of others."""
+    """The digest of a subject's files and of the other subjects' files that they import."""
     return _digest_from(frozenset(subject.name.split("+")))
 
 
 @cache
 def files_of(names: frozenset[str]) -> frozenset[Path]:
-    """The files of subjects with these names, and what they import of other subjects."""
+    """The files of subjects with these names, and the files of other subjects that they import."""
     every = sources.of_subjects()
-    # A name that is put together from others stands nowhere: it may be made of anything.
+    # A name that the code puts together is in no file: the subject may be in any of them.
     own = [path for path in every if any(_row_of(name).search(sources.text_of(path)) for name in names)]
     return sources.followed(own or every, every)
 

@@ -12,12 +12,12 @@ from gateproof.package import PYTHON_MODULE
 
 _READY_S = 30.0
 _END_S = 5.0
-# The command that the process which started this worker has given it.
+# The command that this worker got from the process that started it.
 _given: list[tuple[str, ...]] = []
 
 
 class ForkServerEnded(Exception):
-    """The process that starts the parties of all trials is gone."""
+    """The fork server, which starts the parties of all trials, has ended."""
 
     def __init__(self, how: str) -> None:
         super().__init__(f"the process that starts the reference ended ({how})")
@@ -31,10 +31,10 @@ class ForkServer:
 
     def __init__(self, stack: ExitStack) -> None:
         self._process = _start(stack) if hasattr(os, "fork") else None
-        self.runner = _said(self._process) if self._process is not None else PYTHON_MODULE
+        self.runner = _announced_command(self._process) if self._process is not None else PYTHON_MODULE
 
     def check(self) -> None:
-        """Raises an error if the server has ended: what it started has ended with it."""
+        """Raises an error if the server has ended: the processes that it started have ended, too."""
         if self._process is not None and self.runner != PYTHON_MODULE and self._process.poll() is not None:
             raise ForkServerEnded(f"exit code {self._process.returncode}")
 
@@ -45,7 +45,7 @@ def give(runner: tuple[str, ...]) -> None:
 
 
 def runner_here(stack: ExitStack) -> tuple[str, ...]:
-    """The command that this process was given, or else that of a server of its own."""
+    """The command that this process got, or else that of a new server."""
     return _given[0] if _given else ForkServer(stack).runner
 
 
@@ -61,7 +61,7 @@ def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
     return process
 
 
-def _said(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
+def _announced_command(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     ready, _, _ = select.select([process.stdout], [], [], _READY_S)
     line = process.stdout.readline() if ready else b""

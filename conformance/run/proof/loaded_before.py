@@ -1,4 +1,4 @@
-"""Loads what every trial of a proof needs, so that workers that are forked afterwards have it."""
+"""Imports what every trial of a proof needs, before workers are forked."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["runs"]
 
 for role in ("gateway", "service", "agent"):
     index(role)
-# A collection in a worker would write to each object, and so copy all memory that it shares.
+# A garbage collection in a worker would write to each object, and so copy all shared memory.
 gc.freeze()

@@ -1,4 +1,4 @@
-"""What a shipped proof was made of, so that only what changed since has to be tried again."""
+"""Digests of the sources of a proof, to find what has changed since the shipped proof."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.suite import rules
 from gateproof.package import ROOT
 
-# What no trial runs: the commands, and what they do beside a run.
+# Sources that no trial uses, and the checks, which have their own digests.
 _ELSEWHERE = tuple(
     ROOT / "conformance" / place
     for place in ("checks/gateway", "checks/service", "checks/agent", "cli", "run/doctor", "run/replay")
 )
-# Enough to tell the versions of one file apart.
+# Enough to distinguish the versions of one file.
 _DIGITS = 16
 _DISTRIBUTION = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MadeOf:
-    """Digests of what every trial of a role depends on, and of each file that only some depend on."""
+    """A digest of what every trial of a role depends on, and digests of files that only some depend on."""
 
     common: str
     checks: Mapping[str, str]
@@ -45,7 +45,7 @@ class MadeOf:
 
 @cache
 def made_of(role: str) -> MadeOf:
-    """What a proof of this role is made of now."""
+    """The digests for a proof of this role now."""
     return MadeOf(
         common=_common(role),
         checks=_each(sources.of_checks(role)),
@@ -54,7 +54,7 @@ def made_of(role: str) -> MadeOf:
 
 
 def unchanged_checks(role: str, before: MadeOf) -> frozenset[str]:
-    """The checks, as RULE/name, whose module is as it was, and all that it imports of the others."""
+    """The checks, as RULE/name, whose module and the check modules that it imports are unchanged."""
     files = sources.of_checks(role)
     now, places = made_of(role).checks, {path.stem: path for path in files}
     unchanged = set()
@@ -66,7 +66,7 @@ def unchanged_checks(role: str, before: MadeOf) -> frozenset[str]:
 
 
 def is_as_before(subject: Subject, before: MadeOf) -> bool:
-    """Whether no file of a subject changed."""
+    """True if no file of a subject has changed."""
     files = digests.files_of(frozenset(subject.name.split("+")))
     return _as_before(files, _subjects(), before.subjects)
 
@@ -82,7 +82,7 @@ def _subjects() -> Mapping[str, str]:
 
 @cache
 def _common(role: str) -> str:
-    """The rest of the sources, the rules as far as they decide, and the versions of the libraries."""
+    """A digest of all other sources, the decisive parts of the rules, and the library versions."""
     of_the_rest = sources.digest(
         path
         for path in sources.of_the_packages()
@@ -108,7 +108,7 @@ def _required(name: str) -> Iterator[str]:
         needed = _DISTRIBUTION.match(entry)
         if needed is not None and "extra ==" not in entry:
             with suppress(PackageNotFoundError):
-                # What only other systems need is not installed.
+                # Libraries that only other systems need are not installed.
                 version(needed[0])
                 yield needed[0].lower()
 
@@ -122,5 +122,5 @@ def _name(path: Path) -> str:
 
 
 def short(octets: bytes) -> str:
-    """A digest that is long enough to tell the versions of one thing apart."""
+    """A digest that is long enough to distinguish the versions of one thing."""
     return hashlib.sha256(octets).hexdigest()[:_DIGITS]

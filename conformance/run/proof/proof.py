@@ -48,7 +48,7 @@ class ProofBroke(Exception):
 class Proof:
     """All finished trials of one role, and the checks that no defect made fail.
 
-    `selected` is true if only some defects and variants were asked for, and `shard` names a part of a proof
+    `selected` is true if only some defects and variants were selected, and `shard` names a part of a proof
     with `of` trials. Then checks for the other defects are not expected to fail. `drawn` is the number of
     combinations. `since` says what was not tried again because the shipped proof still holds for it.
     """
@@ -224,8 +224,8 @@ def prove(
 ) -> list[Trial]:
     """Tests all subjects, several in parallel, each with its own processes and fake parties.
 
-    `parts` has what to ask of each, if not what the effort asks. `ended` is called for each finished trial;
-    it may stop the proof by an exception.
+    `parts` has the checks of each, if these differ from the effort's. `ended` is called for each finished
+    trial; it may stop the proof by an exception.
     """
     subjects = longest_first(all_subjects, role, effort, seed)
     trials: dict[Subject, Trial] = {}

@@ -51,9 +51,9 @@ class Trial:
     # Checks whose races did not overlap often enough.
     no_overlap: tuple[str, ...] = ()
     times_unclear: tuple[str, ...] = ()
-    # A check that was not asked again caught the defect in the shipped proof, and has not changed since.
+    # An unchanged check, which was not run again, caught the defect in the shipped proof.
     caught_before: bool = False
-    # The fault of a trial that was read from a file, which does not hold everything it was found by.
+    # The fault of a trial that was read from a file: the file lacks some data to find it again.
     known_fault: str | None = None
 
     def fault(self) -> str:
@@ -181,7 +181,7 @@ def trial_of(subject: Subject, result: RunResult, *, sampled: bool = False) -> T
         check.id for rule in result.rules for check in rule.checks if check.verdict is Verdict.FAILED
     )
     by_a_check = {check_id.partition("/")[0] for check_id in failed_checks if not is_a_step(check_id)}
-    # A defect may break steps of many checks. What it breaks there is no false alarm, and proves no check.
+    # A defect may break steps of many checks. Such failures are no false alarms, and prove no check.
     counted = by_a_check if subject.kind == "defect" else {rule.id for rule in result.rules}
     return Trial(
         subject=subject,

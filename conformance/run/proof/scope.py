@@ -40,10 +40,10 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What a trial asks: these checks, or all (None).
+    """The checks of a trial; all of them if None.
 
-    `caught_before` is true for a defect that a check of its right rule caught in the shipped proof, where
-    that check has not changed: then nothing that is asked has to fail.
+    `caught_before` is true if an unchanged check of the defect's right rule caught it in the shipped proof:
+    then none of these checks has to fail.
     """
 
     asked: frozenset[str] | None

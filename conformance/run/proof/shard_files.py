@@ -1,4 +1,4 @@
-"""Reads what the shards of a proof left, and refuses what does not belong together."""
+"""Reads the files of a proof's shards; refuses files that do not belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has to be tried again since the shipped proof was made, and what still holds of it."""
+"""What has to be tried again since the shipped proof, and which of its results still hold."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS = ("defect", "variant")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Since:
-    """What is left to try, what holds as it was, and the checks whose failing in the shipped proof counts."""
+    """What is left to try, the subjects whose results still hold, and the checks seen to fail there."""
 
     shipped: str
     why: str
@@ -29,13 +29,13 @@ class Since:
     seen: frozenset[str] = frozenset()
 
     def as_json(self) -> dict[str, Any]:
-        """What prove.json says of it."""
+        """The part of prove.json about the shipped proof."""
         carried = {kind: [each.name for each in self.carried if each.kind == kind] for kind in _KINDS}
         return {"proof": self.shipped, "why": self.why, "carried": carried}
 
 
 def since_the_shipped(role: str, found: Sequence[Subject], effort: Effort, seed: int) -> Since:
-    """Raises ValueError if the shipped proof does not say what it was made of."""
+    """Compares with the shipped proof; raises ValueError if that has no digests or other parameters."""
     shipped = proven(role)
     if shipped.made_of is None:
         raise ValueError(f"the shipped proof of {role}s does not say what it was made of: leave out --since")
@@ -73,13 +73,13 @@ def _part(
     before: MadeOf,
     unchanged: frozenset[str],
 ) -> Part | None:
-    """What is asked of one subject; None if nothing that its trial depends on has changed."""
+    """The checks to run again for one subject; None if nothing that its trial depends on has changed."""
     chosen = checks_for(subject, role, effort, seed)
     if not _was_tried(subject, shipped) or not made_of.is_as_before(subject, before):
         return Part(asked=chosen)
     every = [check for checks in index(role).values() for check in checks]
     full = {case for check in every for case in check.ids()} if chosen is None else chosen
-    # Where a check was added, another one of its rule may be drawn than in the shipped proof.
+    # If a rule has a changed or new check, the draw may choose another check of this rule than before.
     rules = {check.rule for check in every if _name(check) not in unchanged}
     again = {case for case in full if case.partition("/")[0] in rules}
     caught = _caught_still(subject, shipped, unchanged)
@@ -87,8 +87,8 @@ def _part(
         again |= {case for case in full if case.startswith(f"{subject.rules[0]}/")}
     if not again:
         return None
-    # A check of the whole run is about all that others do: if it changed, all are asked. If others did, it is
-    # asked as well, after the basic checks.
+    # A check of the whole run evaluates what all others do. If it changed, all checks run. If others changed,
+    # it runs as well, after the basic checks.
     whole = {case for check in every if check.whole_run for case in check.ids()}
     if again & {case for case in whole if _function(case) not in unchanged}:
         return Part(asked=chosen)
@@ -98,14 +98,14 @@ def _part(
 
 
 def _seen(found: Sequence[Subject], shipped: Proven, before: MadeOf) -> frozenset[str]:
-    """The checks that failed in the shipped proof on defects that are still there as they were."""
+    """The checks that failed in the shipped proof on defects that have not changed."""
     still = [each for each in found if each.kind == "defect" and _was_tried(each, shipped)]
     kept = [each for each in still if made_of.is_as_before(each, before)]
     return frozenset(_function(case) for each in kept for case in shipped.defects[each.name].checks)
 
 
 def _was_tried(subject: Subject, shipped: Proven) -> bool:
-    """Whether the full proof tried it with the rules that it declares now."""
+    """True if the full proof tried the subject with the rules that it declares now."""
     if subject.combined:
         return short_name(subject) in shipped.combined
     if subject.kind == "variant":
@@ -115,7 +115,7 @@ def _was_tried(subject: Subject, shipped: Proven) -> bool:
 
 
 def _caught_still(subject: Subject, shipped: Proven, unchanged: frozenset[str]) -> bool:
-    """Whether a check of the right rule that caught it has not changed; there is none for a variant."""
+    """True if an unchanged check of the right rule caught the defect; always true for a variant."""
     if subject.kind == "variant":
         return True
     right = f"{subject.rules[0]}/"
@@ -126,7 +126,7 @@ def _caught_still(subject: Subject, shipped: Proven, unchanged: frozenset[str]) 
 
 
 def short_name(combination: Subject) -> str:
-    """Tells combinations apart in what ships, in which their names would take much space."""
+    """A short ID of a combination for the shipped proof, where its name would take much space."""
     return made_of.short(combination.name.encode())
 
 

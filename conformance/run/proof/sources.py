@@ -14,13 +14,13 @@ from gateproof.package import ROOT
 
 _PACKAGES = ("conformance", "fakes", "reference", "reports")
 _SUBJECTS = tuple(ROOT / "reference" / folder for folder in ("defects", "variants", "deviations"))
-# The rules that a defect declares are what its trial is judged by, and no part of the trial.
+# The declared rules of a defect only judge its trial: they do not change how it runs.
 _DECLARED = re.compile(rb" \([A-Z]+-\d\d(?: [A-Z]+-\d\d)*\): ")
 
 
 @cache
 def of_the_packages() -> tuple[Path, ...]:
-    """All files, with those of checks, defects and variants."""
+    """All files, including those of checks, defects and variants."""
     found = (path for package in _PACKAGES for path in (ROOT / package).rglob("*.py"))
     return (*sorted(ROOT.glob("*.py")), *sorted(found))
 
@@ -32,7 +32,7 @@ def of_subjects() -> tuple[Path, ...]:
 
 @cache
 def of_checks(role: str) -> tuple[Path, ...]:
-    """The modules of a role's checks, and the modules that only these share."""
+    """The modules of a role's checks, and modules that only these use."""
     return tuple(sorted(checks.place(role).glob("*.py")))
 
 
@@ -41,7 +41,7 @@ def is_of_a_subject(path: Path) -> bool:
 
 
 def followed(start: Iterable[Path], among: Iterable[Path]) -> frozenset[Path]:
-    """Files, and those among others that they import, directly or not."""
+    """The files, with those in `among` that they import, directly or not."""
     known, found = frozenset(among), set(start)
     waiting = list(found)
     while waiting:
@@ -85,7 +85,7 @@ def _names(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
-            # What is imported from a package may be a module of it.
+            # A name that is imported from a package may be a module of it.
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 

@@ -75,7 +75,7 @@ def _context() -> multiprocessing.context.BaseContext:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """As -P: no file in the caller's folder is taken for a module by a worker that starts in the block."""
+    """Like -P: workers that start in the block do not import modules from the caller's folder."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:

@@ -1,4 +1,4 @@
-"""The workplace of a check of a service: its connections, and the record of the check that is running."""
+"""The bench for checks of a service: one worker's connections, and the record of the current check."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gateproof.conformance.wire.keyring import Keyring
 from gateproof.conformance.wire.secret import Secret
 from gateproof.reports.redaction import Redactor
 
-# A service in trouble is given longer than a request: how long it takes is what a rule is about.
+# Added to the time limit that a rule sets for calls during a failure, so that the check can measure it.
 _MOMENT_S = 3.0
 
 
 class ServiceBench(SendingBench):
-    """Everything that stays from check to check, and what is new for each: the record and the keyring."""
+    """Keeps state over all checks of a worker; each check gets an empty record and a new keyring."""
 
     context: ServiceContext
 
@@ -53,9 +53,9 @@ class ServiceBench(SendingBench):
         return self.context.world
 
     def begin(self, check_id: str) -> None:
-        """A new check: the world is honest again, the service over its trouble, and nothing written down."""
+        """Starts a check: resets the world, waits until the service has recovered, and clears the record."""
         self.world.gateway.script.clear()
-        # A check that failed half-way leaves the service with a Proxy token that it took away.
+        # A failed check may have invalidated the Proxy token that the service holds.
         self.world.gateway.revive_proxy_tokens()
         self._sessions.end(self._wire.send_once, self._keyring)
         self._wire.begin()
@@ -63,7 +63,7 @@ class ServiceBench(SendingBench):
         self.service = self._fresh()
         wait_until_recovered(self.service, self.world)
         self.note_begin(check_id)
-        # What an answer until here has in it is the last check's doing.
+        # Secrets in responses up to here belong to the last check.
         self.received.begin(check_id)
         self.forget()
 

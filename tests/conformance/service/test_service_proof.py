@@ -71,7 +71,7 @@ def failed(result: RunResult) -> dict[str, Any]:
         ("issuer-unread-after-a-search-for-the-key", "CHAL-05", "under a key that was just added"),
         ("challenge-from-the-gateways-keys", "CHAL-01", "got status 503"),
         ("metadata-from-the-gateway", "META-04", "got status 502"),
-        ("unsendable-headers-quoted", "SECRET-06", "for whom a token could not be sent on"),
+        ("unsendable-headers-quoted", "SECRET-06", "after a token that no header can contain"),
         ("expiry-taken-for-a-date", "ROBUST-01", "exp: 1e15: status 500"),
         ("bare-token-in-x-authorization", "CHAL-03", "a good token in a header X-Authorization"),
         (

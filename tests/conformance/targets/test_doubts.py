@@ -93,7 +93,7 @@ def test_key_whose_value_was_expected_is_named(target, expected, key):
     ("failure", "ca", "step"),
     [
         ("the connection was refused", "", "is it running, and is core_url right in acme.toml?"),
-        ("the certificate was refused: x", "", "name what signed it as ca_file of [target] in acme.toml"),
+        ("the certificate was refused: x", "", "name its CA as ca_file of [target] in acme.toml"),
         ("the certificate was refused: x", 'ca_file = "ca.pem"\n', "is ca_file right in acme.toml"),
         ("the TLS handshake failed: x", "", "does it speak https there, as core_url in acme.toml says?"),
     ],

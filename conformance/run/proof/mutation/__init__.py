@@ -1,1 +1,1 @@
-"""The proof with mutants: changes of the reference that a machine made."""
+"""The proof with mutants: automatically generated changes of the reference."""

@@ -2,8 +2,8 @@
 
 `python engine.py ROOT FILE...` prints each mutant as a line of JSON: the file below ROOT, the line, the
 function, the operator, the changed lines, and the whole changed source. Only function bodies are changed.
-Most operators are mutmut's; those here force conditions and leave out statements, elements, and one side of
-`and` and `or`.
+Most operators are those of mutmut. The ones defined here force conditions, and remove statements, elements,
+or one side of `and` and `or`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def dropped_element(node: cst.Tuple | cst.List | cst.Set | cst.Dict) -> Iterator
         yield node.with_changes(elements=[*node.elements[:place], *node.elements[place + 1 :]])
 
 
-# Texts are left out: nearly all are descriptions, which an implementation words as it likes.
+# Strings are not changed: nearly all are descriptions, whose wording is free.
 OPERATORS: tuple[tuple[Any, Operator], ...] = (
     *((kind, operator) for kind, operator in mutation_operators if operator is not operator_string),
     (cst.If, forced_condition),
@@ -110,7 +110,7 @@ def mutants(source: str) -> Iterator[dict[str, Any]]:
     seen = {source}
     for number, operator, line, function, node, changed in _changes(wrapper):
         try:
-            # Only one statement of the module is written anew: the whole module takes ten times as long.
+            # Only one statement of the module is generated again: the whole module takes ten times as long.
             text = module.code_for_node(module.body[number].deep_replace(node, changed))
             mutated = "".join([head, *texts[:number], text, *texts[number + 1 :], tail])
             compile(mutated, "<mutant>", "exec", dont_inherit=True)

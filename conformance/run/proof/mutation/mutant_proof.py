@@ -15,7 +15,7 @@ from gateproof.conformance.run.proof.mutation.trials import MutantTrial, read_ag
 
 SCHEMA = "gateproof/mutants/1"
 FILE = "mutants.json"
-# The number of trials that a killed command loses at most.
+# A killed command loses at most this number of trials.
 _KEPT_EVERY = 10
 
 
@@ -107,6 +107,6 @@ def figures(of: int, trials: Sequence[Mapping[str, Any]]) -> dict[str, int]:
         "mutants": of,
         "tried": len(trials),
         **{name: counts[name] for name in ("caught", "equivalent", "legal", "survived")},
-        # They could not be put to the test: no rule has caught them.
+        # They could not be tested, so no rule has caught them.
         "no_verdict": counts["no verdict"],
     }

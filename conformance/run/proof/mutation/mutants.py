@@ -1,4 +1,4 @@
-"""The mutants of the reference, and the survivors that somebody has judged."""
+"""The mutants of the reference, and the survivors that a person has judged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gateproof.package import CHECKOUT
 
 ENGINE = Path(__file__).with_name("engine.py")
 _LIMIT_S = 600
-# What decides and what keeps the state, by role. What only serves, starts or is for a person is left out.
+# The files with decisions and state, by role; not those for serving, starting, and pages for people.
 _FILES = {
     "gateway": (
         *("gateway/policy/*.py", "gateway/handlers/*.py", "gateway/clock.py", "gateway/keys.py"),
@@ -30,7 +30,7 @@ _FILES = {
         *("agent/policy/*.py", "agent/agent.py", "agent/callback.py", "agent/state.py", "agent/wire.py"),
     ),
 }
-# The control is the harness's own way in; the honest agent calls the service by HTTP alone.
+# Only the harness uses the control; the reference agent calls the service by plain HTTP, not MCP.
 _LEFT_OUT = {"reference/gateway/handlers/control.py", "reference/agent/policy/mcp.py"}
 
 
@@ -55,7 +55,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, int, str, tuple[str, ...]]:
-        """What tells it from every other mutant of the same source."""
+        """Identifies the mutant among all mutants of the same source."""
         return self.file, self.line, self.operator, self.change
 
     @property
@@ -65,7 +65,7 @@ class Mutant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judged:
-    """A survivor that somebody has looked at: nothing changes outside, or the specification allows it."""
+    """A survivor that a person has judged: no effect visible from outside, or the specification allows it."""
 
     file: str
     function: str

@@ -22,15 +22,15 @@ from gateproof.conformance.suite import rules
 from gateproof.reports.verdicts import RunResult, RunVerdict, Verdict
 
 _JUDGED = ("spec", "entailed", "rfc")
-# The part of the service that only calls by MCP reach.
+# The part of the service that only MCP calls reach.
 _MCP = "reference/service/mcp.py"
-# A mutant that cannot be put to the test at all was noticed, but by no rule.
+# For a mutant that could not be tested at all: noticed, but by no rule.
 NO_VERDICT = "no verdict"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MutantTrial:
-    """What became of a mutant: the check that caught it, NO_VERDICT, or nothing for a survivor."""
+    """The result for a mutant: the check that caught it, NO_VERDICT, or nothing for a survivor."""
 
     mutant: Mutant
     caught_by: str
@@ -58,7 +58,7 @@ def read_again(said: Mapping[str, Any], mutants: Mapping[tuple[Any, ...], Mutant
 
 
 def attempt_mutant(mutant: Mutant, role: str, seed: int) -> MutantTrial:
-    """One case of each check first, since most mutants fail there; then all others."""
+    """Runs one case of each check first, because most mutants fail there; then all others."""
     begun, own = time.monotonic(), own_place(seed)
     caught_by = ""
     with TemporaryDirectory(prefix="gateproof-mutant-") as folder:
