@@ -18,7 +18,7 @@ PAUSE_S = 0.1
 ANNOUNCED = 1_000_000
 
 
-class SlowBlanks(Response):
+class SlowSpaces(Response):
     """Sends spaces one by one for some seconds, then resets the connection."""
 
     def __init__(self, seconds: float, *, content_type: str) -> None:

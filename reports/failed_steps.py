@@ -18,7 +18,7 @@ def unmet(said: str, owner: str = "") -> str:
     return f"{_PRECONDITION}{said}" + (_blamed(owner) if owner else "")
 
 
-def said_of(message: str, owner: str) -> str:
+def claim_of(message: str, owner: str) -> str:
     """The text that `unmet` got."""
     return message.removeprefix(_PRECONDITION).removesuffix(_blamed(owner))
 

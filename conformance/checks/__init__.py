@@ -15,20 +15,20 @@ from gateproof.conformance.suite.check import Check, checks_in
 def index(role: str) -> Mapping[str, tuple[Check, ...]]:
     """The checks of a role by rule."""
     found: dict[str, list[Check]] = {}
-    for check in (check for checks in homes(role).values() for check in checks):
+    for check in (check for checks in checks_by_module(role).values() for check in checks):
         found.setdefault(check.rule, []).append(check)
     return {rule: tuple(checks) for rule, checks in found.items()}
 
 
 @cache
-def homes(role: str) -> Mapping[str, tuple[Check, ...]]:
+def checks_by_module(role: str) -> Mapping[str, tuple[Check, ...]]:
     """The checks of a role by module."""
     return {name: tuple(checks_in(importlib.import_module(name))) for name in modules(role)}
 
 
 def races(role: str) -> list[Check]:
     """The checks of a role with concurrent requests: another try may find what one try misses."""
-    return [check for checks in homes(role).values() for check in checks if check.rounds]
+    return [check for checks in checks_by_module(role).values() for check in checks if check.rounds]
 
 
 def modules(role: str) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateproof.conformance.cli.folder import claimed
 from gateproof.conformance.run.proof.implementations import NoRegistry
-from gateproof.conformance.run.proof.joining import joined
+from gateproof.conformance.run.proof.joining import merged
 from gateproof.conformance.run.proof.mutation import joining as of_mutants
 from gateproof.conformance.run.proof.mutation.mutant_proof import FILE as MUTANTS
 from gateproof.conformance.run.proof.mutation.mutant_proof import keep
@@ -40,11 +40,11 @@ def join_proofs(arguments: argparse.Namespace) -> int:
         if given:
             raise CannotMerge(f"{', '.join(given)}: proofs are merged without it")
         if not _any_has(FILE, arguments.folders):
-            document = of_mutants.joined(arguments.folders)
+            document = of_mutants.merged(arguments.folders)
             with claimed(out):
                 keep(document, out / MUTANTS)
             return prove_mutants.tell(shown, document["figures"], out / MUTANTS)
-        proof = joined(arguments.folders)
+        proof = merged(arguments.folders)
         with claimed(out):
             prove.keep(proof, out)
     except (ValueError, OSError, NoRegistry) as problem:

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from gateproof.conformance.run.context.base import Held
+from gateproof.conformance.run.context.base import OnFailure
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.run.proof.scope import rules_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gateproof.reports.verdicts import CheckResult, RunResult
 
 
-def once(target: Target | Embedded, failure: Stored, *, held: Held | None = None) -> RunResult:
+def once(target: Target | Embedded, failure: Stored, *, held: OnFailure | None = None) -> RunResult:
     """Runs the check of the failure; `held` is called if it fails, before anything is stopped."""
     options = failure.options(held=held)
     with TemporaryDirectory(prefix="gateproof-replay-") as folder:

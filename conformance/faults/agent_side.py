@@ -146,7 +146,7 @@ IN_PIECES = Fault(
     does="the network delivers a request in small segments",
     holds="the request is answered as if it had come in one",
 )
-GONE_CALLER = Fault(
+CLIENT_DISCONNECTED = Fault(
     name="caller gone during a refresh",
     layer=Layer.CLIENT,
     hop=Hop.AGENT_TO_GATEWAY,

@@ -21,8 +21,8 @@ EVERY: Sequence[Fault] = (
         for each in group.values()
     ),
     merchant_answers.REDIRECT.fault,
-    merchant_answers.KEPT_WAITING,
-    *(each.fault for each in merchant_answers.DOORS.values()),
+    merchant_answers.MERCHANT_DELAYS,
+    *(each.fault for each in merchant_answers.LISTENER_FAULTS.values()),
     *(each.fault for group in (http_between.LOST, http_between.ALTERED) for each in group.values()),
     *(each.fault for group in (network.LOST, network.SLOW) for each in group.values()),
     *(each.fault for group in (agent_side.SLOW, agent_side.BROKEN) for each in group.values()),
@@ -30,5 +30,5 @@ EVERY: Sequence[Fault] = (
     agent_side.EMBEDDED,
     agent_side.IN_WRITES,
     agent_side.IN_PIECES,
-    agent_side.GONE_CALLER,
+    agent_side.CLIENT_DISCONNECTED,
 )

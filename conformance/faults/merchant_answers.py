@@ -48,7 +48,7 @@ class MerchantFault:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DoorFault:
+class ListenerFault:
     """A fault of a listener of the fake merchant, before HTTP begins."""
 
     fault: Fault
@@ -68,11 +68,11 @@ def _fault(
     return MerchantFault(fault=fault, outcome=outcome, parameters=parameters, rotates=rotates)
 
 
-def _door(name: str, face: str, does: str, *, over_tls: bool = True) -> DoorFault:
+def _door(name: str, face: str, does: str, *, over_tls: bool = True) -> ListenerFault:
     layer = Layer.TLS if over_tls else Layer.BYTES
     holds = _TROUBLE if over_tls else _NO_REJECTION
     fault = Fault(name=name, layer=layer, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=holds)
-    return DoorFault(fault=fault, face=face, over_tls=over_tls)
+    return ListenerFault(fault=fault, face=face, over_tls=over_tls)
 
 
 def _by_name(*faults: MerchantFault) -> Mapping[str, MerchantFault]:
@@ -204,7 +204,7 @@ REDIRECT: Final = _fault(
     "no credential is sent to the other server",
 )
 
-DOORS: Final[Mapping[str, DoorFault]] = MappingProxyType(
+LISTENER_FAULTS: Final[Mapping[str, ListenerFault]] = MappingProxyType(
     {
         each.fault.name: each
         for each in (
@@ -218,7 +218,7 @@ DOORS: Final[Mapping[str, DoorFault]] = MappingProxyType(
         )
     }
 )
-KEPT_WAITING = Fault(
+MERCHANT_DELAYS = Fault(
     name="merchant that keeps one user waiting",
     layer=Layer.MERCHANT,
     hop=Hop.GATEWAY_TO_MERCHANT,

@@ -51,7 +51,7 @@ def misbehaving(
 
 
 @contextmanager
-def sent_and_left(place: Place, request: Request, *, number: int) -> Iterator[int]:
+def send_and_disconnect(place: Place, request: Request, *, number: int) -> Iterator[int]:
     """Sends this request on `number` connections and reads no answer; they end with a reset."""
     with ExitStack() as stack:
         octets = octets_of(request, place)

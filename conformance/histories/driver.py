@@ -136,7 +136,7 @@ class Driver:
         if self.journal_reader is not None:
             self.journal_reader.attend(project.resource)
             # In a Project of the run, one script for all users is enough.
-            own = self.world.projects.pool.is_own(project.id)
+            own = self.world.projects.pool.created_by_run(project.id)
             for login in (None,) if own else [user.login for user in self.users]:
                 self._directed(project, access_token_lifetime_s=int(self.life_s), login=login)
 

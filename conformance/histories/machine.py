@@ -247,7 +247,7 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
     facts = TargetFacts(hears=journal_reader is not None, life_s=setting.life_s)
     # Merchant errors of an earlier or parallel history may still affect this one: all use the same host.
     worker_state = world.worker_state
-    troubled = worker_state.in_company or time.monotonic() < worker_state.troubled_at + BREAKER_S
+    troubled = worker_state.shares_merchant or time.monotonic() < worker_state.merchant_failed_at + BREAKER_S
     return Play(driver=driver, state=State(facts=facts, troubled=troubled), worker_state=world.worker_state)
 
 

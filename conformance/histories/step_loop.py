@@ -108,7 +108,7 @@ class Play:
 
     def _allow_retries(self) -> None:
         now, patience_s = time.monotonic(), self.driver.patience_s
-        self.worker_state.note_trouble()
+        self.worker_state.note_merchant_failure()
         self._retry_until = now + min(_RETRY_S, patience_s)
         # During shrinking, waits are short.
         self._backoff_until = now + (BREAKER_S if patience_s >= _RETRY_S else patience_s)

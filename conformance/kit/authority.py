@@ -54,7 +54,7 @@ class Authority:
         leaf = self._ca.issue_cert(*names, not_before=not_before, not_after=not_after)
         return self._write(name, leaf)
 
-    def issue_as_stranger(self, name: str, *hosts: str) -> Certificate:
+    def issue_by_unknown_ca(self, name: str, *hosts: str) -> Certificate:
         """A certificate for loopback and for these hosts, issued by an unknown authority."""
         return self._write(name, trustme.CA().issue_cert(*dict.fromkeys((*self._here, *hosts))))
 

@@ -10,7 +10,7 @@ from gateproof.conformance.kit.authority import Authority, Certificate
 EXPIRED = (datetime(2001, 1, 1, tzinfo=UTC), datetime(2002, 1, 1, tzinfo=UTC))
 NOT_YET = (datetime(2090, 1, 1, tzinfo=UTC), datetime(2091, 1, 1, tzinfo=UTC))
 # For these, the defect is the only difference only if the same authority issues them as the good one.
-OF_THE_AUTHORITY = frozenset({"expired", "not-yet-valid", "wrong-host"})
+NEEDS_OWN_CA = frozenset({"expired", "not-yet-valid", "wrong-host"})
 
 
 def bad_certificates(authority: Authority, *hosts: str) -> dict[str, Certificate]:
@@ -20,5 +20,5 @@ def bad_certificates(authority: Authority, *hosts: str) -> dict[str, Certificate
         "not-yet-valid": authority.issue_dated("face-not-yet", *NOT_YET, *hosts),
         "wrong-host": authority.issue_for("face-elsewhere", "elsewhere.invalid"),
         "self-signed": authority.self_signed("face-self-signed", *hosts),
-        "unknown-ca": authority.issue_as_stranger("face-stranger", *hosts),
+        "unknown-ca": authority.issue_by_unknown_ca("face-stranger", *hosts),
     }

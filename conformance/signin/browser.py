@@ -35,20 +35,20 @@ class Send(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Away:
+class Redirected:
     """The URL to which the browser was sent and which it must not open."""
 
     url: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Lost:
+class NoPage:
     """A navigation that did not end on a page."""
 
     reason: str
 
 
-View = Page | Away | Lost
+View = Page | Redirected | NoPage
 
 
 class Waiting:
@@ -115,12 +115,12 @@ class Browser:
         while shown < MOST_REDIRECTS:
             shown += 1
             if not is_web(going.url) or not self._may_visit(going.url):
-                return Away(url=going.url)
+                return Redirected(url=going.url)
             exchange = self._send(self._request(going, source, crossed=crossed))
             self.hops.append(without_query(going.url))
             answer = exchange.answer
             if answer is None:
-                return Lost(reason=exchange.failure or "no answer")
+                return NoPage(reason=exchange.failure or "no answer")
             self.cookies.store(going.url, answer.headers_named("Set-Cookie"))
             after = _redirect(going, answer)
             if after is None:
@@ -136,7 +136,7 @@ class Browser:
                 after, source = Submission(method="GET", url=page.refresh.url), page
             crossed = crossed or not same_origin(going.url, after.url)
             going = after
-        return Lost(reason=f"more than {MOST_REDIRECTS} redirects in a row")
+        return NoPage(reason=f"more than {MOST_REDIRECTS} redirects in a row")
 
     def _request(self, going: Submission, source: Page | None, *, crossed: bool) -> Request:
         url = going.url.partition("#")[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, Self
 
 from gateproof.conformance.signin.addresses import lands_on, without_query
-from gateproof.conformance.signin.browser import Away, Lost, View
+from gateproof.conformance.signin.browser import NoPage, Redirected, View
 from gateproof.conformance.signin.filling import (
     asks_password,
     asks_who,
@@ -105,7 +105,7 @@ class PageSignIn:
             view = browser.open(request.authorization_url, approves=False)
             return _landing(view, request, _Acts(), None, tuple(browser.hops[first_hop:]))
 
-    def hand_over(
+    def act_in_other_browser(
         self,
         browser: Browsing,
         other: Browsing,
@@ -132,7 +132,7 @@ class PageSignIn:
             start = without_query(request.authorization_url)
             return self._walk(other, view, request, acts, 0, stop=lambda: start in other.hops)
 
-    def hold_back(
+    def call_before_act(
         self, browser: Browsing, request: SignInRequest, act: int, meanwhile: Callable[[], None]
     ) -> SignInResult | None:
         """Submits the user's action number `act` last, after calling `meanwhile`.
@@ -252,11 +252,11 @@ def _landing(
         passwords=acts.passwords,
     )
     match view:
-        case Away(url=url) if lands_on(request.redirect_uri, url):
+        case Redirected(url=url) if lands_on(request.redirect_uri, url):
             return replace(common, redirected_to=url)
-        case Away(url=url):
+        case Redirected(url=url):
             return replace(common, left_to=url)
-        case Lost(reason=reason):
+        case NoPage(reason=reason):
             return replace(common, stuck=reason)
         case Page():
             excerpt = view.text[:_EXCERPT]

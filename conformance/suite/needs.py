@@ -16,7 +16,7 @@ def first_missing(rule: Rule, check: Check, capabilities: frozenset[str]) -> str
     return missing[0][0] if missing else None
 
 
-def is_a_part(need: str, check: Check) -> bool:
+def is_optional(need: str, check: Check) -> bool:
     """True if a missing need leaves out this check only: the rule itself does without.
 
     A need that is not in the catalogue, such as a Project with a Resource, belongs to every rule.

@@ -151,7 +151,7 @@ def require_answers(answers: Sequence[Exchange]) -> Sequence[Exchange]:
     return answers
 
 
-def nobody_is_turned_down(answers: Sequence[Exchange], what: str) -> None:
+def expect_all_accepted(answers: Sequence[Exchange], what: str) -> None:
     """Expects that no request is refused only because others came at the same time.
 
     A server may be at its limits and answer 429 or 5xx; at least one request has to succeed.
@@ -175,7 +175,7 @@ class History(Generic[Result]):
     after: tuple[Result, ...]
 
 
-def amid(
+def run_during(
     asks: Sequence[Callable[[], Result]], change: Callable[[], object], choice: random.Random
 ) -> History[Result]:
     """Repeats all requests concurrently, and makes a change meanwhile.

@@ -20,7 +20,7 @@ _CREDENTIALS_REFUSED = frozenset({400, 401, 403})
 _SUCCESS = "status 200"
 
 
-def doubt(target: Target, broken: Broken) -> str:
+def target_file_hint(target: Target, broken: Broken) -> str:
     """A hint which setting of the target file may be the cause; empty if there is none."""
     if not isinstance(target, GatewayTarget):
         return ""

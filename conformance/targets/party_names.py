@@ -14,7 +14,7 @@ AROUND = {
     "agent": (SERVICE, GATEWAY, MERCHANT),
 }
 # The attacker's host, under the name of a party that this role does not use.
-THIEF = {"gateway": SERVICE, "service": SERVICE, "agent": MERCHANT}
+ATTACKER = {"gateway": SERVICE, "service": SERVICE, "agent": MERCHANT}
 _ADDRESS = "127.0.0.1"
 _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 _LONGEST = 200

@@ -94,7 +94,7 @@ class Wire:
         self._connections.close()
         self._track.close()
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Closes all kept connections: the next request uses a new one."""
         self._connections.close()
 
@@ -206,7 +206,7 @@ class Wire:
         self._record(exchange)
         return exchange
 
-    def volley(self, requests: Sequence[Request], *, at_once: int) -> int:
+    def send_many(self, requests: Sequence[Request], *, at_once: int) -> int:
         """Sends many requests over several connections and counts the answers; ignores rate limits.
 
         After too many timeouts in a row, the remaining requests are not sent.

@@ -260,7 +260,7 @@ FORGERIES: Mapping[str, Forgery] = {
 }
 
 # These refer to a URL of the forger, where the matching key is served.
-LURES: Mapping[str, Forgery] = {
+KEY_URL_FORGERIES: Mapping[str, Forgery] = {
     "jku": foreign(lambda good: {"jku": f"{good.decoy_url}/jwks", "kid": "forger"}),
     "jku-under-the-kid": foreign(lambda good: {"jku": _jwks_url_with_kid(good)}),
     "jku-without-kid": foreign(lambda good: {"jku": f"{good.decoy_url}/jwks", "kid": None}),

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gateproof.fakes.merchant.answers import NO_STORE, json_answer
 from gateproof.fakes.merchant.outcome import Call, outcome
-from gateproof.fakes.odd_responses import SlowBlanks, Truncated, WithPrefix
+from gateproof.fakes.odd_responses import SlowSpaces, Truncated, WithPrefix
 
 DRIP_S = 30.0
 LONG_OCTETS = 10 * 1024 * 1024
@@ -24,7 +24,7 @@ INJECTED = "x-injected-by-merchant"
 @outcome(optional="seconds")
 async def drip(call: Call) -> Response:
     """No grant; spaces are sent one by one, then the connection is reset."""
-    return SlowBlanks(call.answer.seconds or DRIP_S, content_type=call.shape.json_type)
+    return SlowSpaces(call.answer.seconds or DRIP_S, content_type=call.shape.json_type)
 
 
 @outcome()

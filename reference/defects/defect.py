@@ -51,5 +51,5 @@ def instead(checks: Iterable[Check], honest: Check, wrong: Check) -> tuple[Check
     return tuple(wrong if check is honest else check for check in checks)
 
 
-def lacking(document: JsonObject, *names: str) -> JsonObject:
+def without_members(document: JsonObject, *names: str) -> JsonObject:
     return {name: value for name, value in document.items() if name not in names}

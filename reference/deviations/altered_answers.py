@@ -42,7 +42,7 @@ class Answered:
 Party = TypeVar("Party")
 
 
-def meddling(
+def altering_answers(
     change: Callable[[Asked, Answered, Party], Answered | Awaitable[Answered]],
 ) -> Callable[[ASGIApp, Party], ASGIApp]:
     """Wraps every endpoint; `change` gets request and answer, and returns the answer that is sent."""
@@ -68,7 +68,7 @@ def meddling(
     return around
 
 
-def kept_token(gateway: Gateway) -> VaultEntry | None:
+def newest_merchant_token(gateway: Gateway) -> VaultEntry | None:
     """The newest merchant token that the gateway stores; None if there is none."""
     return max(gateway.store.vault.values(), key=lambda entry: entry.issued_at, default=None)
 

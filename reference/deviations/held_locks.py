@@ -18,7 +18,7 @@ from gateproof.reference.gateway.vault import Vault
 # Longer than any check waits for a recovery.
 WEDGED_S = 25.0
 # Marks a request that came before the previous one was answered.
-EARLY = "defect.early"
+PIPELINED = "defect.early"
 _REDEMPTION, _REGISTRATION = "/api/credentials/token", "/api/register"
 _DISCOVERY = "/.well-known/openid-configuration"
 # The number of discovery requests for unknown Resources within this time that stops the worker.
@@ -133,7 +133,7 @@ def first_answer_for_both() -> Any:
     def change(app: ASGIApp) -> App:
         async def remembering(scope: Scope, receive: Receive, send: Send) -> None:
             connection = scope["client"]
-            if EARLY in scope.get("extensions", {}) and connection in last:
+            if PIPELINED in scope.get("extensions", {}) and connection in last:
                 for message in last[connection]:
                     await send(message)
                 return
@@ -152,7 +152,7 @@ def first_answer_for_both() -> Any:
     return _around(change)
 
 
-class Downfall:
+class Outage:
     """The time until which the only worker is being replaced."""
 
     until = 0.0
@@ -161,7 +161,7 @@ class Downfall:
         self.until = time.monotonic() + WEDGED_S
 
 
-def without_a_worker(downfall: Downfall) -> Any:
+def without_a_worker(downfall: Outage) -> Any:
     def change(app: ASGIApp) -> App:
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             if time.monotonic() < downfall.until:
@@ -174,7 +174,7 @@ def without_a_worker(downfall: Downfall) -> Any:
     return _around(change)
 
 
-def down_after_unknown_resources(downfall: Downfall) -> Any:
+def outage_after_unknown_resources(downfall: Outage) -> Any:
     """Stops the worker after many discovery requests for unknown Resources in a short time."""
     asked: deque[float] = deque(maxlen=UNKNOWN)
 
@@ -194,7 +194,7 @@ def down_after_unknown_resources(downfall: Downfall) -> Any:
     return _around(change)
 
 
-class OrphansVault(Vault):
+class UnfinishedRefreshVault(Vault):
     """Callers wait for a refresh that another caller started, for ever if that caller disconnects."""
 
     def __init__(self, **parts: Any) -> None:
@@ -211,7 +211,7 @@ class OrphansVault(Vault):
         return verdict
 
 
-def ending_with_its_caller() -> Any:
+def cancelled_on_disconnect() -> Any:
     """Cancels the work for a caller that disconnects."""
 
     def change(app: ASGIApp) -> App:

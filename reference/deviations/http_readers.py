@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from gateproof.reference.deviations.held_locks import EARLY, Downfall
+from gateproof.reference.deviations.held_locks import PIPELINED, Outage
 from gateproof.reference.deviations.tls_listeners import Both, piped
 from gateproof.reference.serving import Listen, Listener, Origin, listen
 
@@ -117,7 +117,7 @@ def reading_at_most(places: int, *, heads_alone: bool = False) -> Listen:
     return _but_the_control(partial(_Crowded, room))
 
 
-def greeting_one_at_a_time() -> Listen:
+def accepting_after_first_byte() -> Listen:
     """Accepts the next connection only after the previous one has sent a byte."""
     door = asyncio.Lock()
 
@@ -161,14 +161,14 @@ class _Confused(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         cycle = _cycle(self)
         if cycle is not None and not cycle.response_complete:
-            self.scope["extensions"] = {EARLY: {}}
+            self.scope["extensions"] = {PIPELINED: {}}
         super().on_headers_complete()
 
 
 class _Fragile(HttpToolsProtocol):
     """Stops the worker at an invalid chunk, like an exception that is not caught."""
 
-    def __init__(self, downfall: Downfall, *given: Any) -> None:
+    def __init__(self, downfall: Outage, *given: Any) -> None:
         super().__init__(*given)
         self._downfall = downfall
 
@@ -181,7 +181,7 @@ class _Fragile(HttpToolsProtocol):
 class _Down(HttpToolsProtocol):
     """Resets a connection to a stopped gateway when it sends something."""
 
-    def __init__(self, downfall: Downfall, *given: Any) -> None:
+    def __init__(self, downfall: Outage, *given: Any) -> None:
         super().__init__(*given)
         self._downfall = downfall
 
@@ -192,7 +192,7 @@ class _Down(HttpToolsProtocol):
             super().data_received(data)
 
 
-def dropping_all_in(downfall: Downfall) -> Listen:
+def closing_connections_during(downfall: Outage) -> Listen:
     return _but_the_control(partial(_Down, downfall))
 
 
@@ -204,5 +204,5 @@ def noticing_early_requests() -> Listen:
     return partial(listen, speaking=_Confused)
 
 
-def breaking_on_bad_chunks(downfall: Downfall) -> Listen:
+def breaking_on_bad_chunks(downfall: Outage) -> Listen:
     return partial(listen, speaking=partial(_Fragile, downfall))

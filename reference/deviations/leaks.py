@@ -10,7 +10,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, kept_token, meddling
+from gateproof.reference.deviations.altered_answers import (
+    Answered,
+    Asked,
+    altering_answers,
+    newest_merchant_token,
+)
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.redemption import redemption_answer
 from gateproof.reference.gateway.records import VaultEntry
@@ -40,11 +45,11 @@ def refresh_token_when_it_was_rejected() -> Any:
             return with_member(answered, "detail", f"refresh failed for {' '.join(seen[-8:])}")
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def refresh_token_in_a_cookie(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-    token = kept_token(gateway)
+    token = newest_merchant_token(gateway)
     if "/sign-in/decision" not in asked.path or token is None or token.refresh_token is None:
         return answered
     return answered.with_header(
@@ -58,10 +63,10 @@ def access_token_in(
     """Adds the newest merchant token to the answers that `where` selects."""
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
-        token = kept_token(gateway)
+        token = newest_merchant_token(gateway)
         return put(answered, token.access_token) if token is not None and where(asked, answered) else answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def refused_redemption(asked: Asked, answered: Answered) -> bool:
@@ -109,7 +114,7 @@ def proxy_token_in(
             return answered.with_header(header, write(token))
         return with_member(answered, "error_description", f"refused for {write(token)}")
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def last_proxy_token_in_discovery() -> Any:
@@ -122,7 +127,7 @@ def last_proxy_token_in_discovery() -> Any:
             return with_member(answered, "x_health", seen[0].encode().hex())
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def form_in_the_error(asked: Asked, answered: Answered, _: Gateway) -> Answered:
@@ -162,7 +167,7 @@ def logging(write: Callable[[Asked, Answered], str], where: str = "") -> Any:
             gateway.log.write(line)
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def members_of(answered: Answered) -> Mapping[str, Any]:

@@ -30,7 +30,7 @@ Shown = Callable[[Gateway, Request], bool]
 Takes = Callable[[Gateway, str], bool]
 
 
-def signing_in_itself(shown: Shown, takes: Takes) -> Callable[[ASGIApp, Gateway], ASGIApp]:
+def own_sign_in_page(shown: Shown, takes: Takes) -> Callable[[ASGIApp, Gateway], ASGIApp]:
     """Shows its own page instead of the redirect to the merchant, and accepts any password."""
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:

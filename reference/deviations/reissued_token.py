@@ -12,7 +12,7 @@ from gateproof.reference.outcomes import JsonObject
 MINUTE_S = 60
 
 
-class TokenHandedOutAgain:
+class ReissuedToken:
     """Returns the current token of a Proxy client with its remaining time, until a minute before expiry."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from gateproof.reference.gateway.policy.key_sets import core_keys_shown
 Shown = Callable[[KeyRing, float, tuple[SigningKey, ...]], tuple[SigningKey, ...]]
 
 
-def in_turn(other: Shown) -> Shown:
+def alternating_key_sets(other: Shown) -> Shown:
     """Takes every second key set from a process that shows other keys."""
     turns = cycle((core_keys_shown, other))
 

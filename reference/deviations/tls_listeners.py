@@ -107,7 +107,7 @@ def listening_as(odd: Listen, *, which: int) -> Listen:
     return listening
 
 
-async def under_another_name(origin: Origin, _tls: ssl.SSLContext | None, state: ServerState) -> Listener:
+async def with_wrong_certificate(origin: Origin, _tls: ssl.SSLContext | None, state: ServerState) -> Listener:
     """Listens with a self-signed certificate for another host."""
     return await listen(origin, _self_made("gateway.example"), state)
 

@@ -9,7 +9,7 @@ from gateproof.reference.gateway.clock import Clock
 from gateproof.reference.gateway.keys import KeyRing
 from gateproof.reference.gateway.logbook import Logbook
 from gateproof.reference.gateway.merchants import Connect, Merchants, connect
-from gateproof.reference.gateway.policies import MakesVault, Policies, VaultAtWork
+from gateproof.reference.gateway.policies import Policies, VaultFactory, VaultProtocol
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.gateway.vault import Vault
 from gateproof.reference.ids import Ids
@@ -27,7 +27,7 @@ class Gateway:
     store: Store
     log: Logbook
     merchants: Merchants
-    vault: VaultAtWork
+    vault: VaultProtocol
 
     @property
     def issuer(self) -> str:
@@ -53,7 +53,7 @@ def build(
     if store is None:
         store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
     merchants = Merchants(connecting, limits=policies.merchant_limits, note=log.write)
-    made_by: MakesVault = policies.vault_at_work or Vault
+    made_by: VaultFactory = policies.vault_factory or Vault
     vault = made_by(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
     return Gateway(
         base_url=base_url,

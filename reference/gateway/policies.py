@@ -70,7 +70,7 @@ SpendCode = Callable[
 ]
 
 
-class VaultAtWork(Protocol):
+class VaultProtocol(Protocol):
     """The methods of a vault that sign-ins and redemptions use."""
 
     async def provision(self, grant: Grant, agent: Agent, resource: Resource) -> vault.Verdict: ...
@@ -78,12 +78,12 @@ class VaultAtWork(Protocol):
     async def merchant_token(self, key: VaultKey, resource: Resource) -> VaultEntry | Refusal: ...
 
 
-class MakesVault(Protocol):
+class VaultFactory(Protocol):
     """Makes a vault from the parts of a gateway, as the class `Vault` and its subclasses do."""
 
     def __call__(
         self, *, store: Store, policies: Policies, clock: Clock, ids: Ids, merchants: Merchants
-    ) -> VaultAtWork: ...
+    ) -> VaultProtocol: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class Policies:
     agent_named: Callable[[Mapping[str, Agent], str], Agent | None] = authorization.agent_named
     page_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.PAGE_CHECKS
     redirect_checks: tuple[authorization.AuthorizationCheck, ...] = authorization.REDIRECT_CHECKS
-    is_told_to_the_agent: Callable[[Refusal], bool] = authorization.is_told_to_the_agent
+    redirects_error: Callable[[Refusal], bool] = authorization.redirects_error
     authorization_request: Callable[[authorization.AuthorizationFacts], AuthorizationRequest] = (
         authorization.authorization_request
     )
@@ -140,7 +140,7 @@ class Policies:
     # Whether all Resources share one callback; else each has its own.
     one_callback: bool = False
     answering: Callable[[Resource, str, Iterable[Resource]], MerchantPlace | None] = sign_in.answering
-    unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.nobody
+    unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.no_user
     # The user according to userinfo; gets the user of a valid ID token. None: userinfo is not requested.
     named_by_userinfo: Callable[[Person | None, JsonObject, float], Person | None] | None = None
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
@@ -148,14 +148,14 @@ class Policies:
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
     # The sign-in to which a decision applies; None refuses the decision.
-    decided_on: Callable[[Store, SignIn], SignIn | None] = sign_in.decided_on
+    sign_in_decided: Callable[[Store, SignIn], SignIn | None] = sign_in.sign_in_decided
     first_policy: Callable[[AgentPolicy | None], AgentPolicy] = authorization.first_policy
     pending_page: Callable[[Agent], str] = pending_page
     # Whether a Pending agent gets a redirect with an error; else the user sees a page.
-    pending_is_told_to_the_agent: bool = False
+    pending_redirects_error: bool = False
     decided: Callable[[str], Decision] = authorization.decided
     approve_page: Callable[[ApprovePageFacts], str] = approve_page
-    sign_in_goes_on: Callable[[vault.Verdict], bool] = vault.sign_in_goes_on
+    continues_sign_in: Callable[[vault.Verdict], bool] = vault.continues_sign_in
     code_redirect: Callable[[AuthorizationRequest, str, str], str] = authorization.code_redirect
     error_redirect: Callable[[str, str, str, str, str], str] = authorization.error_redirect
     new_code: Callable[[Ids], str] = lambda ids: ids.secret()
@@ -224,7 +224,7 @@ class Policies:
     redemption_headers: Mapping[str, str] = field(default_factory=lambda: NO_STORE)
 
     # The vault
-    vault_at_work: MakesVault | None = None
+    vault_factory: VaultFactory | None = None
     merchant_limits: vault.MerchantLimits = field(default_factory=lambda: MERCHANT_LIMITS)
     step: Callable[[VaultEntry, float], vault.Step] = vault.step
     flight_key: Callable[[VaultKey], Hashable] = vault.flight_key

@@ -19,12 +19,12 @@ from gateproof.reference.playground.agent_steps import Agent
 from gateproof.reference.playground.faults import FAULTS, Fault
 from gateproof.reference.playground.redaction import SHORTEST
 from gateproof.reference.playground.service_steps import Service
-from gateproof.reference.playground.settings import USUAL, Settings, Stage
+from gateproof.reference.playground.settings import USUAL, Settings, Setup
 from gateproof.reference.playground.steps import Guide
 from gateproof.reference.playground.walk import Walk
 from gateproof.reference.playground.wire import Wire
 from gateproof.reference.service.policy.validation import BEARER
-from gateproof.reference.site.visits import Guard, Session, Sessions, assets, sent_on, shown, trusted_form
+from gateproof.reference.site.visits import Guard, Session, Sessions, assets, redirect_to, shown, trusted_form
 
 MOST_WALKS = 1000
 METADATA = "/.well-known/oauth-protected-resource"
@@ -85,12 +85,12 @@ class Playground:
         self._walks[walk.name] = walk
         while len(self._walks) > MOST_WALKS:
             self._guide.forget(self._walks.popitem(last=False)[1])
-        return sent_on("/walk")
+        return redirect_to("/walk")
 
     async def _show(self, request: Request) -> Response:
         session = self._visitors.of(request)
         if session is None or session.contents.walk is None:
-            return sent_on("/")
+            return redirect_to("/")
         return shown(pages.walk_page(session.contents.walk, session.token))
 
     async def _next(self, request: Request) -> Response:
@@ -98,23 +98,23 @@ class Playground:
         step = given.get("step", "")
         if step.isdecimal() and len(step) == 1:
             await self._guide.go_on(walk, int(step))
-        return sent_on(f"/walk#step-{min(walk.done + 1, 9)}")
+        return redirect_to(f"/walk#step-{min(walk.done + 1, 9)}")
 
     async def _again(self, request: Request) -> Response:
         walk, _ = await self._walk(request)
         self._guide.ask_the_user_again(walk)
-        return sent_on("/walk#step-5")
+        return redirect_to("/walk#step-5")
 
     async def _redeem_again(self, request: Request) -> Response:
         walk, _ = await self._walk(request)
         self._guide.redeem_again(walk)
-        return sent_on("/walk#step-7")
+        return redirect_to("/walk#step-7")
 
     async def _leave(self, request: Request) -> Response:
         session = self._known(request)
         await trusted_form(request, session.token)
         self._forget(session)
-        return sent_on("/")
+        return redirect_to("/")
 
     async def _callback(self, request: Request) -> Response:
         """The agent's redirect URI. It redirects, so that its query is not in the address of a page."""
@@ -122,7 +122,7 @@ class Playground:
         if walk is None:
             raise HTTPException(400)
         self._guide.come_back(walk, dict(request.query_params))
-        return sent_on(f"/walk#step-{walk.done + 1}")
+        return redirect_to(f"/walk#step-{walk.done + 1}")
 
     async def _orders(self, request: Request) -> Response:
         """The protected operation; 401 with the metadata URL without a valid token."""
@@ -140,7 +140,7 @@ class Playground:
         walk = self._named(request)
         return JSONResponse(self._service.metadata(walk, self._agent.service_url(walk)))
 
-    def _stage(self, given: dict[str, str], fault: Fault | None) -> Stage | str:
+    def _stage(self, given: dict[str, str], fault: Fault | None) -> Setup | str:
         """The chosen Resource, or an error text about the typed one."""
         if given.get("stage") != pages.OWN:
             return self._settings.stages[fault.stage if fault is not None else USUAL]
@@ -152,7 +152,7 @@ class Playground:
             return "A Resource of your own needs all of its fields."
         if any(len(each) < SHORTEST for each in credentials):
             return "The Proxy client ID and secret are too short."
-        return Stage(name=pages.OWN, **{**own, "scopes": tuple(own["scopes"].split())})  # type: ignore[arg-type]
+        return Setup(name=pages.OWN, **{**own, "scopes": tuple(own["scopes"].split())})  # type: ignore[arg-type]
 
     async def _walk(self, request: Request) -> tuple[Walk, dict[str, str]]:
         session = self._known(request)

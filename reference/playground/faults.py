@@ -37,7 +37,7 @@ class Fault:
     stage: str = USUAL
     exchanges_twice: bool = False
     # The age of the sign-in at redemption, so that the merchant token is near expiry.
-    ripens_s: float = 0.0
+    wait_until_age_s: float = 0.0
 
 
 def _with(**changes: Any) -> Callable[[Members], Members]:
@@ -223,6 +223,6 @@ FAULTS: tuple[Fault, ...] = (
         step=8,
         expect="410 reauthentication_required: the user has to authorize again.",
         stage="unrefreshed",
-        ripens_s=1.2,
+        wait_until_age_s=1.2,
     ),
 )

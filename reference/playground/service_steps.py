@@ -89,8 +89,8 @@ class Service:
         walk.say(7, "The service keeps the Proxy token for an hour, and does not ask again for every call.")
 
     async def redeems(self, walk: Walk) -> None:
-        if walk.fault is not None and walk.fault.ripens_s > walk.age_s():
-            await asyncio.sleep(walk.fault.ripens_s - walk.age_s())
+        if walk.fault is not None and walk.fault.wait_until_age_s > walk.age_s():
+            await asyncio.sleep(walk.fault.wait_until_age_s - walk.age_s())
         members = {
             "authorization": f"Bearer {walk.accepted}",
             "x-proxy-token": walk.proxy_token,

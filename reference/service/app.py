@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import Mcp
-from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy.metadata_and_challenge import ChallengeFacts
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.wire import Asked, Outcome, Reply
 

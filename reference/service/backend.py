@@ -17,7 +17,7 @@ from gateproof.reference.service.policy.validation import ClaimFacts
 from gateproof.reference.service.proxy_tokens import ProxyTokens
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.upstream import Unavailable, Upstream
-from gateproof.reference.service.wire import Asked, Outcome, Trouble
+from gateproof.reference.service.wire import Asked, Failure, Outcome
 
 
 class Backend:
@@ -86,21 +86,21 @@ class Backend:
         answer = await self._upstream.ask(asked)
         orders = self.policies.orders_in(call, answer)
         if orders is None:
-            self._merchant_tokens.pop(self.policies.kept_under(call), None)
-            return Outcome(kind="unavailable", trouble=Trouble(asked=asked, answer=answer))
+            self._merchant_tokens.pop(self.policies.cache_key(call), None)
+            return Outcome(kind="unavailable", trouble=Failure(asked=asked, answer=answer))
         return Outcome(kind="served", orders=orders)
 
     async def _redeemed(self, call: CallFacts) -> CallFacts | Outcome:
         """The call with its merchant token, or the outcome without one."""
         policies = self.policies
-        kept, until = self._merchant_tokens.get(policies.kept_under(call), ("", 0.0))
+        kept, until = self._merchant_tokens.get(policies.cache_key(call), ("", 0.0))
         if kept and self._now() < until:
             return replace(call, merchant_token=kept)
         place = policies.proxy_slot()
         call = replace(call, proxy_token=await self.proxy_tokens.current(place))
         asked = policies.redemption_request(call)
         answer = await self._upstream.ask(asked)
-        if policies.mends(answer) and (
+        if policies.warrants_new_proxy_token(answer) and (
             renewed := await self.proxy_tokens.another_than(call.proxy_token, place)
         ):
             # The Proxy token may have been revoked. If the user's token is the reason, this is a 401 again.
@@ -110,11 +110,11 @@ class Backend:
         token = policies.merchant_token_in(call, answer)
         if token is not None:
             now = self._now()
-            if (until := policies.kept_until(answer.document, now)) > now:
-                self._merchant_tokens[policies.kept_under(call)] = token, until
-        elif (token := policies.stand_in(call, answer)) is None:
+            if (until := policies.cached_until(answer.document, now)) > now:
+                self._merchant_tokens[policies.cache_key(call)] = token, until
+        elif (token := policies.fallback_token(call, answer)) is None:
             refused = policies.refusals.get(answer.status, "unavailable")
-            return Outcome(kind=refused, trouble=Trouble(asked=asked, answer=answer))
+            return Outcome(kind=refused, trouble=Failure(asked=asked, answer=answer))
         return replace(call, merchant_token=token)
 
     @asynccontextmanager

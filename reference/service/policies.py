@@ -12,9 +12,16 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp
 
-from gateproof.reference.service.policy import answers, introduction, keys, proxy, redemption, validation
+from gateproof.reference.service.policy import (
+    answers,
+    keys,
+    metadata_and_challenge,
+    proxy,
+    redemption,
+    validation,
+)
 from gateproof.reference.service.settings import Settings
-from gateproof.reference.service.upstream import Patience, followed, transport, worth_another_try
+from gateproof.reference.service.upstream import Patience, followed, is_retryable, transport
 from gateproof.reference.service.wire import Answer, Asked, Kind, Outcome, Outgoing, Reply
 from gateproof.reference.serving import Listen, listen
 
@@ -24,10 +31,12 @@ class Policies:
     """The correct decisions, one for each field."""
 
     # Metadata and challenge
-    metadata_path: Callable[[Settings], str] = introduction.metadata_path
-    metadata_document: Callable[[Settings], Any] = introduction.metadata_document
+    metadata_path: Callable[[Settings], str] = metadata_and_challenge.metadata_path
+    metadata_document: Callable[[Settings], Any] = metadata_and_challenge.metadata_document
     metadata_type: str = "application/json"
-    challenges: Callable[[introduction.ChallengeFacts], tuple[str, ...]] = introduction.challenges
+    challenges: Callable[[metadata_and_challenge.ChallengeFacts], tuple[str, ...]] = (
+        metadata_and_challenge.challenges
+    )
 
     # The agent's token
     presented_token: Callable[[Asked], str | None] = validation.presented_token
@@ -52,18 +61,18 @@ class Policies:
     # Redemption and the merchant's API
     redemption_request: Callable[[redemption.CallFacts], Outgoing] = redemption.redemption_request
     refusals: Mapping[int, Kind] = field(default_factory=lambda: redemption.REFUSALS)
-    mends: Callable[[Answer], bool] = redemption.may_be_the_proxy_token
+    warrants_new_proxy_token: Callable[[Answer], bool] = redemption.may_be_the_proxy_token
     merchant_token_in: Callable[[redemption.CallFacts, Answer], str | None] = redemption.merchant_token_in
-    kept_under: Callable[[redemption.CallFacts], Hashable] = redemption.kept_under
-    kept_until: Callable[[Mapping[str, Any], float], float] = redemption.kept_until
-    stand_in: Callable[[redemption.CallFacts, Answer], str | None] = redemption.stand_in
+    cache_key: Callable[[redemption.CallFacts], Hashable] = redemption.cache_key
+    cached_until: Callable[[Mapping[str, Any], float], float] = redemption.cached_until
+    fallback_token: Callable[[redemption.CallFacts, Answer], str | None] = redemption.fallback_token
     merchant_request: Callable[[redemption.CallFacts], Outgoing] = redemption.merchant_request
     orders_in: Callable[[redemption.CallFacts, Answer], list[Any] | None] = redemption.orders_in
 
     # Requests to gateway and merchant
     patience: Patience = field(default_factory=Patience)
     patience_for_keys: Patience = field(default_factory=Patience)
-    worth_another_try: Callable[[Answer | None], bool] = worth_another_try
+    worth_another_try: Callable[[Answer | None], bool] = is_retryable
     followed: Callable[[Outgoing, Answer], Outgoing | None] = followed
     deadline_s: float = 25
 

@@ -11,7 +11,7 @@ from gateproof.reference.service.policies import Policies
 from gateproof.reference.service.policy.proxy import ProxyToken
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.upstream import Unavailable, Upstream
-from gateproof.reference.service.wire import Trouble
+from gateproof.reference.service.wire import Failure
 
 
 @dataclass(kw_only=True, slots=True)
@@ -69,5 +69,5 @@ class ProxyTokens:
         answer = await self._upstream.ask(asked)
         token = self._policies.proxy_token_kept(answer.document, now) if answer.status == 200 else None
         if token is None:
-            raise Unavailable(Trouble(asked=asked, answer=answer))
+            raise Unavailable(Failure(asked=asked, answer=answer))
         return token

@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from gateproof.reference.service.wire import Answer, Outgoing, Trouble
+from gateproof.reference.service.wire import Answer, Failure, Outgoing
 
 MOST_OCTETS = 1024 * 1024
 MOST_HOPS = 5
@@ -34,7 +34,7 @@ def transport(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
 class Unavailable(Exception):
     """A needed party gives no usable answer; the text contains no credentials."""
 
-    def __init__(self, trouble: Trouble | None = None) -> None:
+    def __init__(self, trouble: Failure | None = None) -> None:
         super().__init__("unavailable")
         self.trouble = trouble
 
@@ -64,7 +64,7 @@ class Upstream:
             if not self._worth_another_try(answer):
                 break
         if answer is None or self._worth_another_try(answer):
-            raise Unavailable(Trouble(asked=asked, answer=answer))
+            raise Unavailable(Failure(asked=asked, answer=answer))
         return answer
 
     async def get(self, url: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Upstream:
         )
 
 
-def worth_another_try(answer: Answer | None) -> bool:
+def is_retryable(answer: Answer | None) -> bool:
     """True for no answer, a 5xx status, or 429."""
     return answer is None or answer.status >= 500 or answer.status == 429
 

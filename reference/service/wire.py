@@ -56,7 +56,7 @@ class Answer:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Trouble:
+class Failure:
     """A failed request and the last answer to it; neither is shown to agents."""
 
     asked: Outgoing
@@ -69,7 +69,7 @@ class Outcome:
 
     kind: Kind
     orders: list[Any] = field(default_factory=list, repr=False)
-    trouble: Trouble | None = field(default=None, repr=False)
+    trouble: Failure | None = field(default=None, repr=False)
 
 
 def form(url: str, fields: Mapping[str, str], **headers: str) -> Outgoing:

@@ -131,7 +131,7 @@ def shown(html: Html, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(octets(html), status, headers, media_type="text/html")
 
 
-def sent_on(to: str, headers: Mapping[str, str] | None = None) -> Response:
+def redirect_to(to: str, headers: Mapping[str, str] | None = None) -> Response:
     """Redirects after an action, so that a reload does not repeat it."""
     return Response(b"", 303, {**(headers or {}), "location": to})
 

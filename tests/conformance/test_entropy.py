@@ -15,9 +15,9 @@ from gateproof.conformance.checks.gateway.authz_browser import SAMPLES, SAMPLES_
 from gateproof.conformance.kit.inputs.entropy import (
     apparent_bits,
     bits_within,
-    fewer_bits_than,
-    most_bits,
-    spelled_out,
+    decoded,
+    has_fewer_bits_than,
+    max_bits,
     steady_steps,
 )
 
@@ -75,7 +75,7 @@ SHORT: dict[str, Callable[[random.Random], str]] = {
 # By how many samples a judge of codes looks, and how.
 JUDGES: dict[str, tuple[int, Callable[[Sequence[str]], float]]] = {
     "many samples": (SAMPLES, apparent_bits),
-    "few samples": (SAMPLES_ELSEWHERE, most_bits),
+    "few samples": (SAMPLES_ELSEWHERE, max_bits),
 }
 
 
@@ -204,12 +204,12 @@ def test_encoded_text_is_as_random_as_the_text() -> None:
 
     drawn = random.Random(12)  # by chance, six of them have too little in common
     short = [encoded(drawn.randbytes(8).hex()) for _ in range(6)]
-    assert apparent_bits(short) > 100 > apparent_bits(spelled_out(short))
+    assert apparent_bits(short) > 100 > apparent_bits(decoded(short))
     for made in (secrets.token_urlsafe(32), secrets.token_hex(32), "with~what.is-no_base64", "x"):
         values = [made for _ in range(6)]
-        assert spelled_out(values) == values
+        assert decoded(values) == values
     named = [encoded(f"orders {secrets.token_urlsafe(16)}") for _ in range(6)]
-    assert apparent_bits(spelled_out(named)) > 118
+    assert apparent_bits(decoded(named)) > 118
 
 
 @pytest.mark.parametrize(
@@ -224,16 +224,16 @@ def test_text_in_two_encodings_is_no_more_random(
     texts = [made(16) for _ in range(8)]
     samples = [outer(urlsafe_b64encode(text.encode()).rstrip(b"=")).decode() for text in texts]
 
-    assert spelled_out(samples) == texts
+    assert decoded(samples) == texts
 
 
 @pytest.mark.parametrize("mark", ["v1.", "state-", "https://orders.example/?a=b&n=", "~"])
 def test_mark_in_front_of_an_encoding_hides_nothing(mark: str) -> None:
     texts = [secrets.token_hex(8) for _ in range(6)]
 
-    assert spelled_out([mark + urlsafe_b64encode(text.encode()).decode() for text in texts]) == texts
+    assert decoded([mark + urlsafe_b64encode(text.encode()).decode() for text in texts]) == texts
     once_more = [mark + (f"2-{text}".encode()).hex() for text in texts]
-    assert spelled_out(once_more) == [f"2-{text}" for text in texts]
+    assert decoded(once_more) == [f"2-{text}" for text in texts]
 
 
 # Legal states, of 16 octets and more; the install's part of a JWT is the same in all of them.
@@ -255,7 +255,7 @@ def test_legal_states_are_not_blamed_for_their_marks(make: Callable[[random.Rand
     generator = random.Random(12)
     for count in (6, 8, 20):
         for _ in range(30):
-            texts = spelled_out([mark + make(generator) for _ in range(count)])
+            texts = decoded([mark + make(generator) for _ in range(count)])
             assert apparent_bits(texts) >= STATE_BITS
             assert not steady_steps(texts)
 
@@ -266,7 +266,7 @@ def test_random_octets_are_left_as_they_are_written() -> None:
         for mark in ("", "v1.", "of-it_"):
             for _ in range(100):
                 samples = [mark + make(generator) for _ in range(6)]
-                assert spelled_out(samples) == samples
+                assert decoded(samples) == samples
 
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -307,8 +307,8 @@ def test_octets_have_no_fewer_bits_than_they_have(octets: int, count: int) -> No
     generator = random.Random(12)
     for name, make in of_octets(octets).items():
         for _ in range(300):
-            texts = spelled_out([make(generator) for _ in range(count)])
-            assert not fewer_bits_than(8 * octets, texts), name
+            texts = decoded([make(generator) for _ in range(count)])
+            assert not has_fewer_bits_than(8 * octets, texts), name
 
 
 @pytest.mark.parametrize("make", LEGAL.values(), ids=LEGAL)
@@ -316,8 +316,8 @@ def test_legal_states_have_no_fewer_bits_than_they_need(make: Callable[[random.R
     generator = random.Random(12)
     for mark in ("", "v1.", "st_"):
         for _ in range(100):
-            texts = spelled_out([mark + make(generator) for _ in range(MANY_SAMPLES)])
-            assert not fewer_bits_than(128, texts)
+            texts = decoded([mark + make(generator) for _ in range(MANY_SAMPLES)])
+            assert not has_fewer_bits_than(128, texts)
 
 
 # Verifiers of fewer than 256 bits, that are as long as they have to be.
@@ -334,9 +334,9 @@ def test_values_of_fewer_bits_are_seen_for_that(count: int) -> None:
     for bits, known in ((128, {**SHORT, **letters}), (256, SHORT_VERIFIERS)):
         for name, make in known.items():
             for _ in range(300):
-                assert fewer_bits_than(bits, spelled_out([make(generator) for _ in range(count)])), name
+                assert has_fewer_bits_than(bits, decoded([make(generator) for _ in range(count)])), name
 
 
 def test_values_without_bits_have_fewer_than_any() -> None:
-    assert fewer_bits_than(2, ["the same"] * MANY_SAMPLES)
-    assert fewer_bits_than(128, [])
+    assert has_fewer_bits_than(2, ["the same"] * MANY_SAMPLES)
+    assert has_fewer_bits_than(128, [])

@@ -38,7 +38,9 @@ def world(*, makes_projects: bool = False, makes_clients: bool = False) -> Any:
     return SimpleNamespace(
         projects=SimpleNamespace(
             own_or_home=lambda: SimpleNamespace(id="prj_1", proxy_client=client),
-            pool=SimpleNamespace(is_own=lambda _name: makes_projects, new_proxy_client=new_proxy_client),
+            pool=SimpleNamespace(
+                created_by_run=lambda _name: makes_projects, new_proxy_client=new_proxy_client
+            ),
         ),
         show=lambda *_: None,
         gateway=SimpleNamespace(keyring=SimpleNamespace(add=lambda _secret: None)),

@@ -16,11 +16,11 @@ from gateproof.conformance.suite.claims import NoOverlap, Unmet, expect, overlap
 from gateproof.conformance.suite.races import (
     LARGEST_BUDGET,
     Races,
-    amid,
     examples_for,
     racers_for,
     require_answers,
     rounds_for,
+    run_during,
     together,
     wanted_for,
 )
@@ -173,7 +173,7 @@ def test_an_act_that_raises_is_heard_of() -> None:
 def test_a_history_tells_what_began_before_a_change_from_what_began_after() -> None:
     changed = threading.Event()
     with tallying():
-        history = amid([changed.is_set] * 3, changed.set, random.Random(1))
+        history = run_during([changed.is_set] * 3, changed.set, random.Random(1))
     assert all(history.after)
     assert len(history.after) == 6
     assert not history.before[0]
@@ -184,7 +184,7 @@ def test_a_change_that_fails_ends_the_asking() -> None:
         raise LookupError("no change")
 
     with tallying(), pytest.raises(LookupError, match="no change"):
-        amid([lambda: None] * 2, fail, random.Random(1))
+        run_during([lambda: None] * 2, fail, random.Random(1))
 
 
 def test_it_is_noted_whether_anything_was_under_way_while_something_changed() -> None:
@@ -200,5 +200,5 @@ def test_it_is_noted_whether_anything_was_under_way_while_something_changed() ->
         going.set()
 
     with tallying():
-        amid([ask] * 3, change, random.Random(1))
+        run_during([ask] * 3, change, random.Random(1))
         assert overlaps() == [True]

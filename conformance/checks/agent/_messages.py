@@ -11,7 +11,7 @@ from gateproof.conformance.kit.agent.addresses import CHALLENGE
 from gateproof.conformance.kit.agent.agent import Install, s256
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.visits import Visit
-from gateproof.conformance.kit.agent.world import SCOPES, Heard
+from gateproof.conformance.kit.agent.world import SCOPES, ReceivedRequest
 from gateproof.conformance.suite.claims import expect, observe
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.agent_endpoints import AgentClient
@@ -42,7 +42,7 @@ Asked = tuple[Visit, Exchange | None]
 _SCOPE = re.compile(rf"(?<![\w:.-])(?:{'|'.join(map(re.escape, SCOPES))})(?![\w:-]|\.\w)")
 
 
-def names_https_addresses(registrations: Iterable[Heard]) -> None:
+def names_https_addresses(registrations: Iterable[ReceivedRequest]) -> None:
     """Expects that every redirect URI is HTTPS."""
     for each in registrations:
         uris = _member(each, "redirect_uris")
@@ -56,7 +56,7 @@ def names_https_addresses(registrations: Iterable[Heard]) -> None:
         )
 
 
-def names_its_method(registrations: Iterable[Heard]) -> None:
+def names_its_method(registrations: Iterable[ReceivedRequest]) -> None:
     """Expects the method client_secret_post, the only one for agents."""
     for each in registrations:
         method = _member(each, "token_endpoint_auth_method")
@@ -69,7 +69,7 @@ def names_its_method(registrations: Iterable[Heard]) -> None:
         )
 
 
-def names_no_scope(registrations: Iterable[Heard]) -> None:
+def names_no_scope(registrations: Iterable[ReceivedRequest]) -> None:
     """Expects no scope of the Resource in the body, as a name or in a value, or in the URL."""
     for each in registrations:
         named = list(_scopes_in(each.call.json()))
@@ -90,7 +90,7 @@ def authorizations(runs: Iterable[Run]) -> list[Asked]:
 
 def clients_of(install: Install) -> list[AgentClient]:
     """The client IDs and secrets that the gateway issued to the install."""
-    return list(install.world.desk.clients.values())
+    return list(install.world.gateway_endpoints.clients.values())
 
 
 def asks_for_everything(found: Iterable[Asked], clients: Iterable[AgentClient]) -> None:
@@ -142,7 +142,7 @@ def writes_spaces_as_percent_20(found: Iterable[Asked]) -> None:
         )
 
 
-def is_a_form(exchanges: Iterable[Heard]) -> None:
+def is_a_form(exchanges: Iterable[ReceivedRequest]) -> None:
     """Expects that the token request is a form with the right Content-Type."""
     for each in exchanges:
         label = each.call.media_type()
@@ -156,7 +156,7 @@ def is_a_form(exchanges: Iterable[Heard]) -> None:
         expect.equal(each.call.form().get("grant_type"), "authorization_code", "grant_type")
 
 
-def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[AgentClient]) -> None:
+def has_credentials_in_its_body(exchanges: Sequence[ReceivedRequest], clients: Iterable[AgentClient]) -> None:
     """Expects ID and secret of one of these clients in the form, and no Basic header.
 
     Any other Authorization header is recorded: the specification names only client_secret_basic.
@@ -178,7 +178,7 @@ def has_credentials_in_its_body(exchanges: Sequence[Heard], clients: Iterable[Ag
     authenticates_in_the_body_alone(exchanges)
 
 
-def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
+def authenticates_in_the_body_alone(requests: Iterable[ReceivedRequest]) -> None:
     """Expects no Basic header, which is unsupported for agents, and no secret in the token request's URL."""
     for each in requests:
         query = parse_qs(urlsplit(each.call.target).query)
@@ -199,7 +199,7 @@ def authenticates_in_the_body_alone(requests: Iterable[Heard]) -> None:
         )
 
 
-def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
+def repeats_its_redirect_uri(exchanges: Iterable[ReceivedRequest], found: Iterable[Asked]) -> None:
     """Expects the redirect URI of the authorization that gave the code."""
     used = _by_code(found, "redirect_uri")
     for each in exchanges:
@@ -213,7 +213,7 @@ def repeats_its_redirect_uri(exchanges: Iterable[Heard], found: Iterable[Asked])
         )
 
 
-def proves_its_code(exchanges: Iterable[Heard], found: Iterable[Asked]) -> None:
+def proves_its_code(exchanges: Iterable[ReceivedRequest], found: Iterable[Asked]) -> None:
     """Expects that the S256 of the verifier is the challenge of the authorization that gave the code."""
     challenges = _by_code(found, "code_challenge")
     for each in exchanges:
@@ -236,7 +236,7 @@ def _length_of_secret(value: str) -> str:
     return value if len(value) <= _SHORT else f"{len(value)} characters that are not that"
 
 
-def _member(registration: Heard, name: str) -> Any:
+def _member(registration: ReceivedRequest, name: str) -> Any:
     """The value of this member, or None if it is missing."""
     record = registration.call.json()
     return record.get(name) if isinstance(record, dict) else None

@@ -8,9 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gateproof.conformance.checks.agent._interrupted_runs import ASKED_TO_END, AUTHORIZED, interrupted
-from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, in_time
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    end_tokens,
+    require_all_in_time,
+    runs_in_time,
+)
 from gateproof.conformance.kit.agent.launch import Ended, Run
-from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
@@ -93,7 +99,7 @@ class Expiry:
             desk.end_access_tokens()
 
 
-def held(agents: Agents) -> Install:
+def pending_runs(agents: Agents) -> Install:
     """Two runs in which the agent is Pending, and one after an operator has approved it.
 
     In the first the browser stays on a page; in the second it is redirected with the error of RFC 6749
@@ -101,7 +107,7 @@ def held(agents: Agents) -> Install:
     """
 
     def play(install: Install) -> None:
-        desk = install.world.desk
+        desk = install.world.gateway_endpoints
         desk.holds = True
         install.launch("a run that is held as Pending")
         desk.redirects_pending = True
@@ -112,30 +118,30 @@ def held(agents: Agents) -> Install:
     return agents.scene("held as Pending", play)
 
 
-def refused(agents: Agents) -> Install:
+def refused_code_runs(agents: Agents) -> Install:
     """A run whose first code is refused, and a later run with two refused codes, which may fail."""
 
     def play(install: Install) -> None:
-        install.world.desk.refusals = 1
+        install.world.gateway_endpoints.refusals = 1
         install.launch("a run whose first code is refused")
         end_tokens(install.world)
-        install.world.desk.refusals = 2
+        install.world.gateway_endpoints.refusals = 2
         later = install.launch("a later run whose first two codes are refused")
         if not later.done:
-            install.world.desk.refusals = 0
+            install.world.gateway_endpoints.refusals = 0
             install.launch_after_trouble("the run after it")
 
     return agents.scene("a code refused", play)
 
 
-def all_ways(agents: Agents) -> list[tuple[Install, Run]]:
+def all_authorizing_runs(agents: Agents) -> list[tuple[Install, Run]]:
     """Runs in which an agent authorizes: a normal one, after refusals, and after an approval.
 
     If the normal run fails, no other one is examined.
     """
     found = [(agents.shared(), run) for run in agents.runs()]
     if agents.normal().done:
-        after_refusals, after_approval = refused(agents), held(agents)
+        after_refusals, after_approval = refused_code_runs(agents), pending_runs(agents)
         found += [(after_refusals, run) for run in after_refusals.runs]
         found += [(after_approval, run) for run in after_approval.runs[2:]]
     return [(install, run) for install, run in found if run.ended is not Ended.AT_LIMIT]
@@ -188,7 +194,7 @@ def forbidden_by_scope(agents: Agents) -> Install:
     return agents.scene("a scope is said to be missing", play)
 
 
-def refused_calls(heard: Iterable[Heard]) -> Counter[str]:
+def refused_calls(heard: Iterable[ReceivedRequest]) -> Counter[str]:
     """How often each token was refused in these calls of the operation."""
     shown = (each.call.header("authorization") or "" for each in heard if each.call.status in {401, 403})
     return Counter(value for value in shown if value)
@@ -204,7 +210,7 @@ def _calls_without_end(install: Install, before: int) -> bool:
     return max(refused_calls(calls).values(), default=0) >= MOST_WITH_ONE_TOKEN
 
 
-def renewed(agents: Agents) -> Install:
+def refresh_runs(agents: Agents) -> Install:
     """A run that gets a token, and two runs after its expiry; the refresh token remains valid.
 
     The service answers with the same challenge as without a token.
@@ -214,7 +220,7 @@ def renewed(agents: Agents) -> Install:
         install.launch("a run that gets a token")
         install.world.service.says_why = False
         for which in ("the access token", "the next access token"):
-            install.world.desk.end_access_tokens()
+            install.world.gateway_endpoints.end_access_tokens()
             install.launch(f"a run in which {which} alone has expired")
 
     return agents.scene("the access token expired", play)
@@ -227,7 +233,7 @@ def renewed_by_the_clock(agents: Agents) -> Install:
     """
 
     def play(install: Install) -> None:
-        desk, expiry = install.world.desk, Expiry(by_the_clock=True)
+        desk, expiry = install.world.gateway_endpoints, Expiry(by_the_clock=True)
         expiry.begin(desk)
         if install.launch("a run that gets a token for a few seconds").done:
             expiry.end_access_tokens(desk)
@@ -236,18 +242,18 @@ def renewed_by_the_clock(agents: Agents) -> Install:
     return agents.scene("the access token expired by the clock", play)
 
 
-def documented(agents: Agents) -> Install:
+def short_list_runs(agents: Agents) -> Install:
     """A run in which the gateway's document lists neither methods nor scopes."""
 
     def play(install: Install) -> None:
         less = Answer(members=dict.fromkeys(UNSHOWN))
-        install.world.desk.script.always(Endpoint.DISCOVERY, less)
+        install.world.gateway_endpoints.script.always(Endpoint.DISCOVERY, less)
         install.launch("a run with a document that lists neither methods nor scopes")
 
     return agents.scene("a document that lists little", play)
 
 
-def listed(agents: Agents) -> Install:
+def long_list_runs(agents: Agents) -> Install:
     """A run whose service lists only the Resource's scopes, and whose gateway lists other methods first.
 
     One method is that of Proxy clients, which use the same token endpoint; others are for other clients.
@@ -262,7 +268,7 @@ def listed(agents: Agents) -> Install:
             "token_endpoint_auth_methods_supported": ["client_secret_basic", "none", "client_secret_post"],
             "code_challenge_methods_supported": ["plain", "S256"],
         }
-        install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=methods))
+        install.world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=methods))
         install.launch("a run whose documents list other scopes and methods than an agent's")
 
     return agents.scene("documents that list for others, too", play)
@@ -278,7 +284,7 @@ def recovered(agents: Agents, case: str) -> Install:
     return agents.scene(case, play)
 
 
-def troubled(agents: Agents) -> Install:
+def fault_sequence(agents: Agents) -> Install:
     """A run that gets a token; then for each fault a run with an expired token and the fault, and a next run.
 
     All runs use one install: the next run after one fault is the run before another.
@@ -287,7 +293,7 @@ def troubled(agents: Agents) -> Install:
     def play(install: Install) -> None:
         install.launch("a run that gets a token")
         for each in LATER:
-            install.world.desk.end_access_tokens()
+            install.world.gateway_endpoints.end_access_tokens()
             _run_with_fault(install, each, f"a run whose token has expired, and in which {each}")
             install.launch_after_trouble(f"the run after one whose token had expired, and in which {each}")
 
@@ -296,13 +302,13 @@ def troubled(agents: Agents) -> Install:
 
 def recovered_later(agents: Agents, case: str) -> tuple[Run, Run, Run]:
     """The run before this fault, the one with it, and the next."""
-    runs, place = troubled(agents).runs, 2 * LATER.index(case)
+    runs, place = fault_sequence(agents).runs, 2 * LATER.index(case)
     return runs[place], runs[place + 1], runs[place + 2]
 
 
 # The reason why a call with a token fails, and the runs in which it does.
-HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
-    EXPIRED: renewed,
+FAILED_TOKEN_CALLS: Mapping[str, Callable[[Agents], Install]] = {
+    EXPIRED: refresh_runs,
     REFUSED: all_tokens_refused,
     SERVICE_FAILS_LATE: lambda agents: recovered(agents, SERVICE_FAILS_LATE),
     SERVICE_FORBIDS: lambda agents: recovered(agents, SERVICE_FORBIDS),
@@ -312,11 +318,11 @@ HELPLESS: Mapping[str, Callable[[Agents], Install]] = {
 }
 
 
-def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
+def failed_token_runs(agents: Agents, case: str) -> tuple[Install, list[Run]]:
     """An install in which a call with a token failed, and its runs up to the first time limit."""
-    install = HELPLESS[case](agents)
-    all_in_time(install.runs[:1])
-    runs = in_time(install.runs)
+    install = FAILED_TOKEN_CALLS[case](agents)
+    require_all_in_time(install.runs[:1])
+    runs = runs_in_time(install.runs)
     # Faults last for the first run, except for tokens that get the challenge.
     tried = runs if case in {EXPIRED, REFUSED} else runs[:1]
     struck = [
@@ -327,7 +333,7 @@ def without_help(agents: Agents, case: str) -> tuple[Install, list[Run]]:
     return install, runs
 
 
-def _failed_with_token(each: Heard, case: str) -> bool:
+def _failed_with_token(each: ReceivedRequest, case: str) -> bool:
     """True for a call with a token that failed; for invalid tokens, only if it got the challenge."""
     is_challenged = each.call.status == 401
     return each.call.header("authorization") is not None and (is_challenged or case not in {EXPIRED, REFUSED})
@@ -343,4 +349,4 @@ def _run_with_fault(install: Install, case: str, what: str) -> None:
 
 
 def _script(world: AgentWorld, endpoint: Endpoint) -> Script:
-    return world.service.script if endpoint in _OF_THE_SERVICE else world.desk.script
+    return world.service.script if endpoint in _OF_THE_SERVICE else world.gateway_endpoints.script

@@ -23,9 +23,9 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._shared_runs import all_ways
-from gateproof.conformance.kit.agent.agent import Agents, carried_out, ended, exchanges, works
-from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.checks.agent._shared_runs import all_authorizing_runs
+from gateproof.conformance.kit.agent.agent import Agents, exchanges, expect_done, require_done, require_ended
+from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe, require
 from gateproof.fakes.gateway.application import asks_for_gzip
@@ -43,17 +43,21 @@ _OTHERWISE = {"content-type": "application/json; charset=utf-8"}
 
 def _more_in_the_redirect(world: AgentWorld) -> None:
     """A redirect contains more parameters than code and state."""
-    world.desk.extra_parameters = {"iss": world.desk.issuer, "scope": "openid", "x": "a b"}
+    world.gateway_endpoints.extra_parameters = {
+        "iss": world.gateway_endpoints.issuer,
+        "scope": "openid",
+        "x": "a b",
+    }
 
 
 def _reserved_characters(world: AgentWorld) -> None:
     """Client ID and code contain reserved characters: any printable one is allowed (RFC 6749 appendix A)."""
-    world.desk.odd_values = True
+    world.gateway_endpoints.odd_values = True
 
 
 def _registrations_by_their_label(world: AgentWorld) -> None:
     """The gateway requires `Content-Type: application/json` at registration, also with parameters."""
-    world.desk.requires_json_label = True
+    world.gateway_endpoints.requires_json_label = True
 
 
 def _more_in_every_answer(world: AgentWorld) -> None:
@@ -61,7 +65,7 @@ def _more_in_every_answer(world: AgentWorld) -> None:
 
     The registration answer repeats what was registered (RFC 7591 section 3.2.1).
     """
-    world.desk.extra_members = _MORE
+    world.gateway_endpoints.extra_members = _MORE
     world.service.script.always(Endpoint.METADATA, Answer(members=_MORE))
 
 
@@ -73,9 +77,9 @@ def _answers_written_otherwise(world: AgentWorld) -> None:
     world.service.script.always(Endpoint.OPERATION, Answer(capitals=True))
     world.service.script.always(Endpoint.METADATA, Answer(headers=_OTHERWISE, capitals=True))
     for endpoint in (Endpoint.DISCOVERY, Endpoint.REGISTRATION):
-        world.desk.script.always(endpoint, Answer(headers=_OTHERWISE, capitals=True))
+        world.gateway_endpoints.script.always(endpoint, Answer(headers=_OTHERWISE, capitals=True))
     bearer = Answer(headers=_OTHERWISE, members={"token_type": "bearer"}, capitals=True)
-    world.desk.script.always(Endpoint.TOKEN, bearer)
+    world.gateway_endpoints.script.always(Endpoint.TOKEN, bearer)
 
 
 OTHER_GATEWAYS: Mapping[str, Callable[[AgentWorld], None]] = {
@@ -91,37 +95,37 @@ OTHER_GATEWAYS: Mapping[str, Callable[[AgentWorld], None]] = {
 @check("AGENT-01")
 def operation_is_carried_out(agents: Agents) -> None:
     """The agent finds endpoints that are named only in the documents, and gets the orders."""
-    run = ended(agents.normal())
+    run = require_ended(agents.normal())
 
     observe(requests=len(run.calls()), seconds=run.took_s)
-    carried_out(run)
+    expect_done(run)
 
 
 @check("AGENT-01", cases=tuple(OTHER_GATEWAYS))
 def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> None:
     """The agent gets the orders at gateways that differ in what the specification leaves open."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install(metadata_apart=case == METADATA_ELSEWHERE)
     OTHER_GATEWAYS[case](install.world)
 
-    carried_out(ended(install.launch(f"a run with {case}")))
+    expect_done(require_ended(install.launch(f"a run with {case}")))
 
 
 @check("AGENT-01")
 def operation_is_carried_out_in_gzip(agents: Agents) -> None:
     """An agent that accepts gzip gets the orders when service and gateway answer in gzip."""
-    normal = works(agents.normal())
+    normal = require_done(agents.normal())
     if not any(asks_for_gzip(each.call) for each in normal.calls()):
         raise LeftOut("the agent does not accept gzip")
     install = agents.install()
     for script, endpoints in (
         (install.world.service.script, (Endpoint.OPERATION, Endpoint.METADATA)),
-        (install.world.desk.script, (Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)),
+        (install.world.gateway_endpoints.script, (Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)),
     ):
         for endpoint in endpoints:
             script.always(endpoint, Answer(gzips=True))
 
-    carried_out(ended(install.launch("a run with answers in gzip")))
+    expect_done(require_ended(install.launch("a run with answers in gzip")))
 
 
 @check("AGENT-01", cases=tuple(CHALLENGES))
@@ -131,25 +135,25 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
     The specification shows it without quotes. HTTP requires quotes for a URL there (RFC 9110 section 11.2),
     so an agent may require them, too.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     install.world.service.challenge = CHALLENGES[case]
-    run = ended(install.launch(f"a run with a challenge whose pointer is {case}"))
+    run = require_ended(install.launch(f"a run with a challenge whose pointer is {case}"))
     if case == WITHOUT_QUOTES and not run.done:
         raise LeftOut("the agent finds no pointer that stands without quotes")
 
-    carried_out(run)
+    expect_done(run)
 
 
 @check("AGENT-01")
 def operation_is_carried_out_without_a_lifetime(agents: Agents) -> None:
     """The agent gets the orders with tokens without `expires_in`, in this run and the next."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
-    install.world.desk.script.always(Endpoint.TOKEN, Answer(members={"expires_in": None}))
+    install.world.gateway_endpoints.script.always(Endpoint.TOKEN, Answer(members={"expires_in": None}))
 
     for what in ("a run with tokens without expires_in", "the next run with them"):
-        carried_out(ended(install.launch(what)))
+        expect_done(require_ended(install.launch(what)))
 
 
 @check("AGENT-02")
@@ -175,7 +179,9 @@ def authorization_request_is_complete(agents: Agents) -> None:
     """Each required parameter is in the authorization request once, and fits the registration."""
     _registrations(agents)
     found = _visits(agents)
-    asks_for_everything(found, (client for install, _ in all_ways(agents) for client in clients_of(install)))
+    asks_for_everything(
+        found, (client for install, _ in all_authorizing_runs(agents) for client in clients_of(install))
+    )
 
 
 @check("AGENT-03")
@@ -200,7 +206,7 @@ def exchange_is_form_encoded(agents: Agents) -> None:
 def credentials_are_in_the_body(agents: Agents) -> None:
     """Client ID and secret are fields of the form, not a Basic header."""
     made = _exchanged(agents)
-    own = [client for install, _ in all_ways(agents) for client in clients_of(install)]
+    own = [client for install, _ in all_authorizing_runs(agents) for client in clients_of(install)]
     has_credentials_in_its_body(made, own)
 
 
@@ -216,7 +222,7 @@ def verifier_matches_the_challenge(agents: Agents) -> None:
     proves_its_code(_exchanged(agents), _visits(agents))
 
 
-def _registrations(agents: Agents) -> list[Heard]:
+def _registrations(agents: Agents) -> list[ReceivedRequest]:
     calls = [each for run in agents.runs() for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), "the normal run", expected="a registration", got="none")
     return calls
@@ -224,12 +230,12 @@ def _registrations(agents: Agents) -> list[Heard]:
 
 def _visits(agents: Agents) -> list[Asked]:
     """Every authorization, with its request as the gateway received it."""
-    found = authorizations(run for _, run in all_ways(agents))
+    found = authorizations(run for _, run in all_authorizing_runs(agents))
     require.that(bool(found), "the normal run", expected="an authorization", got="none")
     return found
 
 
-def _exchanged(agents: Agents) -> list[Heard]:
-    found = [each for _, run in all_ways(agents) for each in exchanges(run)]
+def _exchanged(agents: Agents) -> list[ReceivedRequest]:
+    found = [each for _, run in all_authorizing_runs(agents) for each in exchanges(run)]
     require.that(bool(found), "the normal run", expected="an exchange of a code", got="none")
     return found

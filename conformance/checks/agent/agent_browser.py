@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, ended, works
+from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, require_done, require_ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -41,7 +41,7 @@ def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
     _opens_its_browser(agents)
     install = agents.install()
     _names(install, case)
-    run = ended(install.launch(f"a run with an authorization endpoint that is {_said(case)}"))
+    run = require_ended(install.launch(f"a run with an authorization endpoint that is {_said(case)}"))
     require.that(
         bool(run.calls(Endpoint.DISCOVERY)),
         run.what,
@@ -57,10 +57,10 @@ def endpoint_that_is_no_more_https_is_not_opened(agents: Agents) -> None:
     """An install that had tokens opens no authorization endpoint that has changed to plain HTTP."""
     _opens_its_browser(agents)
     install = agents.install()
-    works(install.launch("a run that gets tokens"))
+    require_done(install.launch("a run that gets tokens"))
     end_tokens(install.world)
     _names(install, "plain HTTP")
-    run = ended(install.launch("a later run with an authorization endpoint that is plain HTTP"))
+    run = require_ended(install.launch("a later run with an authorization endpoint that is plain HTTP"))
     if not run.calls(Endpoint.DISCOVERY):
         raise LeftOut("the agent keeps what the document said, and does not read it again")
 
@@ -77,9 +77,11 @@ def address_is_no_command(agents: Agents, case: str) -> None:
     install = agents.install()
     ran = install.folder / "ran-by-a-shell"
     command = SHELL[case].format(f"touch$IFS{ran}")
-    endpoint = f"{install.world.desk.site.authorization_endpoint}/{command}?from={command}"
-    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members={"authorization_endpoint": endpoint}))
-    run = ended(install.launch(f"a run with {case} in the authorization endpoint"))
+    endpoint = f"{install.world.gateway_endpoints.site.authorization_endpoint}/{command}?from={command}"
+    install.world.gateway_endpoints.script.always(
+        Endpoint.DISCOVERY, Answer(members={"authorization_endpoint": endpoint})
+    )
+    run = require_ended(install.launch(f"a run with {case} in the authorization endpoint"))
     require.that(
         bool(run.calls(Endpoint.DISCOVERY)),
         run.what,
@@ -98,7 +100,7 @@ def address_is_no_command(agents: Agents, case: str) -> None:
 
 def _opens_its_browser(agents: Agents) -> None:
     """The positive twin: the normal run opens the https URL of the document; LeftOut if it opens none."""
-    run = works(agents.normal())
+    run = require_done(agents.normal())
     if not _opened(run):
         raise LeftOut("the agent opens no browser: its user types the address that it prints")
     _has_opened_https_alone(run)
@@ -106,7 +108,7 @@ def _opens_its_browser(agents: Agents) -> None:
 
 def _names(install: Install, case: str) -> None:
     members = {"authorization_endpoint": NOT_HTTPS[case]}
-    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=members))
+    install.world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=members))
 
 
 def _has_opened_https_alone(run: Run) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.agent.agent import Agents, end_tokens, ended, works
+from gateproof.conformance.kit.agent.agent import Agents, end_tokens, require_done, require_ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.world import (
     CORE,
-    ELSEWHERE,
     EXPIRED,
     GATEWAY,
     GOOD,
     METADATA,
+    OTHER_HOST,
     SERVICE,
-    STRANGER,
+    UNKNOWN_CA,
 )
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -20,7 +20,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 # An agent may verify one party less strictly than another, and each in a different way.
 SHOWN = {
     f"{party}, {kind}": (party, kind)
-    for kind in (STRANGER, EXPIRED, ELSEWHERE)
+    for kind in (UNKNOWN_CA, EXPIRED, OTHER_HOST)
     for party in (SERVICE, METADATA, GATEWAY, CORE)
 }
 
@@ -29,11 +29,11 @@ SHOWN = {
 def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> None:
     """The agent sends no request to a party with an invalid certificate."""
     party, kind = case
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install(metadata_apart=party == METADATA, wrong={party: kind})
     if party in install.world.at_origin_of:
         raise LeftOut(f"the {party} has no certificate of its own: left out by --one-origin")
-    run = ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
+    run = require_ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
     require.that(
         install.world.parties[party].came > 0,
         run.what,
@@ -50,14 +50,16 @@ def bad_certificate_gets_no_request_of_a_later_run(agents: Agents) -> None:
     The service's certificate is invalid while the token is valid; those of the gateway hosts after its
     expiry.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     world = install.world
-    works(install.launch("a run that makes the agent a client and gets it a token"))
+    require_done(install.launch("a run that makes the agent a client and gets it a token"))
     for party in (each for each in (SERVICE, GATEWAY, CORE) if each not in world.at_origin_of):
         before = world.parties[party].came
-        world.set_certificate(party, STRANGER)
-        run = ended(install.launch(f"a later run in which the {party} shows a certificate {STRANGER}"))
+        world.set_certificate(party, UNKNOWN_CA)
+        run = require_ended(
+            install.launch(f"a later run in which the {party} shows a certificate {UNKNOWN_CA}")
+        )
         world.set_certificate(party, GOOD)
         came = world.parties[party].came > before
         # An agent that has cached the documents need not connect to the host that serves them.

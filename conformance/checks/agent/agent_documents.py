@@ -22,8 +22,14 @@ from gateproof.conformance.checks.agent._messages import (
     repeats_its_redirect_uri,
     writes_spaces_as_percent_20,
 )
-from gateproof.conformance.checks.agent._shared_runs import documented, listed
-from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, works
+from gateproof.conformance.checks.agent._shared_runs import long_list_runs, short_list_runs
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    exchanges,
+    require_all_in_time,
+    require_done,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe
@@ -67,7 +73,7 @@ def exchange_by_a_short_document_is_like_any(agents: Agents) -> None:
 @check("AGENT-02")
 def registration_goes_by_no_order_of_methods(agents: Agents) -> None:
     """If the gateway lists the method of Proxy clients first, the agent registers client_secret_post."""
-    _, run = _played_run(agents, listed)
+    _, run = _played_run(agents, long_list_runs)
     calls = run.calls(Endpoint.REGISTRATION)
     _sent(bool(calls), "registration")
     names_its_method(calls)
@@ -80,7 +86,7 @@ def authorization_asks_for_openid_where_it_is_not_listed(agents: Agents) -> None
 
     It uses S256 although the gateway lists another method first.
     """
-    install, run = _played_run(agents, listed)
+    install, run = _played_run(agents, long_list_runs)
     found = authorizations([run])
     _sent(bool(found), "authorization")
     asks_for_everything(found, clients_of(install))
@@ -91,21 +97,21 @@ def authorization_asks_for_openid_where_it_is_not_listed(agents: Agents) -> None
 @check("AGENT-06")
 def exchange_goes_by_no_order_of_methods(agents: Agents) -> None:
     """The agent authenticates in the body, even if another method is listed first."""
-    install, run = _played_run(agents, listed)
+    install, run = _played_run(agents, long_list_runs)
     made = exchanges(run)
     _sent(bool(made), "exchange")
     has_credentials_in_its_body(made, clients_of(install))
 
 
 def _documented_run(agents: Agents) -> tuple[Install, Run]:
-    return _played_run(agents, documented)
+    return _played_run(agents, short_list_runs)
 
 
 def _played_run(agents: Agents, scene: Callable[[Agents], Install]) -> tuple[Install, Run]:
-    works(agents.normal())
+    require_done(agents.normal())
     install = scene(agents)
     (run,) = install.runs
-    all_in_time([run])
+    require_all_in_time([run])
     observe(carried_out=run.done)
     return install, run
 

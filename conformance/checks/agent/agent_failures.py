@@ -31,7 +31,14 @@ from gateproof.conformance.checks.agent._shared_runs import (
     forbidden_by_scope,
     recovered,
 )
-from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, exchanges, in_time, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    exchanges,
+    require_all_in_time,
+    require_done,
+    runs_in_time,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
@@ -50,7 +57,7 @@ IN_VAIN: Mapping[str, Callable[[Agents], Install]] = {
 @check("AGENT-02", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
 def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     """After a fault, a new registration, if there is one, follows the same rules."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = recovered(agents, case)
     runs = _ended(install)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
@@ -58,13 +65,13 @@ def registration_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     names_https_addresses(calls)
     names_its_method(calls)
     names_no_scope(calls)
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 @check("AGENT-03", needs=["faults"], cases=tuple(IN_VAIN))
 def authorization_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     """After a fault, a new authorization, at once or in the next run, follows the same rules."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = IN_VAIN[case](agents)
     runs = _ended(install)
     found = authorizations(runs)
@@ -72,13 +79,13 @@ def authorization_after_a_failure_is_like_any(agents: Agents, case: str) -> None
     asks_for_everything(found, clients_of(install))
     asks_for_scopes(found)
     writes_spaces_as_percent_20(found)
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 @check("AGENT-06", needs=["faults"], cases=tuple(IN_VAIN))
 def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     """After a fault, a new exchange, if there is one, follows the same rules."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = IN_VAIN[case](agents)
     runs = _ended(install)
     made = [each for run in runs for each in exchanges(run)]
@@ -88,10 +95,10 @@ def exchange_after_a_failure_is_like_any(agents: Agents, case: str) -> None:
     has_credentials_in_its_body(made, clients_of(install))
     repeats_its_redirect_uri(made, found)
     proves_its_code(made, found)
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 def _ended(install: Install) -> list[Run]:
     """The first run, which has to end in time, and the later ones up to the first that reaches its limit."""
-    all_in_time(install.runs[:1])
-    return in_time(install.runs)
+    require_all_in_time(install.runs[:1])
+    return runs_in_time(install.runs)

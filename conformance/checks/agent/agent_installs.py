@@ -24,23 +24,23 @@ from gateproof.conformance.checks.agent._shared_runs import (
     TOKENS_BREAK_OFF,
     Expiry,
     all_tokens_refused,
+    fault_sequence,
     forbidden_by_scope,
-    held,
+    pending_runs,
     recovered,
-    refused,
-    renewed,
+    refresh_runs,
+    refused_code_runs,
     renewed_by_the_clock,
-    troubled,
 )
 from gateproof.conformance.kit.agent.agent import (
     Agents,
     Install,
-    all_in_time,
-    carried_out,
     end_tokens,
-    ended,
-    in_time,
-    works,
+    expect_done,
+    require_all_in_time,
+    require_done,
+    require_ended,
+    runs_in_time,
 )
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.suite.check import check
@@ -71,24 +71,24 @@ def _with_fault(agents: Agents, case: str) -> Sequence[Run]:
 # An agent that is refused repeatedly may consider its client broken, so one refused code must be enough.
 TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     **{case: partial(_with_fault, case=case) for case in FAULTY},
-    "no code came": lambda agents: held(agents).launched,
-    "a code was refused": lambda agents: refused(agents).runs[:1],
+    "no code came": lambda agents: pending_runs(agents).launched,
+    "a code was refused": lambda agents: refused_code_runs(agents).runs[:1],
     "a fresh token was refused": lambda agents: all_tokens_refused(agents).launched,
     "a scope is said to be missing": lambda agents: forbidden_by_scope(agents).launched,
     ASKED_TO_END: lambda agents: interrupted(agents).launched,
-    "something failed once the token had expired": lambda agents: troubled(agents).launched,
+    "something failed once the token had expired": lambda agents: fault_sequence(agents).launched,
 }
 
 
 @check("AGENT-11")
 def one_install_registers_once(agents: Agents) -> None:
     """Every later run uses the client of the first run, with or without a new authorization."""
-    first = works(agents.normal())
+    first = require_done(agents.normal())
     _registers(first, 1)
     for number in (2, 3, 4):
-        run = ended(agents.story(number))
+        run = require_ended(agents.story(number))
         _registers(run, 0)
-        carried_out(run)
+        expect_done(run)
         foreign = [visit for visit in run.visits if visit.value("client_id") not in _clients(first)]
         expect.that(
             not foreign,
@@ -102,11 +102,11 @@ def one_install_registers_once(agents: Agents) -> None:
 @check("AGENT-11", needs=["faults"], cases=tuple(TROUBLES))
 def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     """A failure after the registration causes no new registration, in that run or the next."""
-    works(agents.normal())
+    require_done(agents.normal())
     played = TROUBLES[case](agents)
-    all_in_time(played[:1])
+    require_all_in_time(played[:1])
     not_killed(played[0])
-    runs = in_time(played)
+    runs = runs_in_time(played)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
     later = runs[1].what if len(runs) == 2 else many(len(runs) - 1, "later run")
@@ -119,7 +119,7 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
         got=str(len(calls)),
         exchange=calls[-1].exchange(),
     )
-    all_in_time(played)
+    require_all_in_time(played)
 
 
 @check("AGENT-11", needs=["faults"])
@@ -129,10 +129,10 @@ def interruption_loses_no_client(agents: Agents) -> None:
     The client was used in an earlier run. So it was stored by then, whether the agent handles the signal or
     is ended by it.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     first, run, after = interrupted_at_sign_in(agents).runs
-    works(first)
-    all_in_time([run])
+    require_done(first)
+    require_all_in_time([run])
     require.that(
         run.ended is Ended.ASKED_TO,
         run.what,
@@ -142,7 +142,7 @@ def interruption_loses_no_client(agents: Agents) -> None:
     )
     not_killed(run)
     observe(exit_code=run.exit_code)
-    for each in (run, ended(after)):
+    for each in (run, require_ended(after)):
         _registers(each, 0)
 
 
@@ -152,17 +152,17 @@ def run_after_the_end_of_tokens_works(agents: Agents) -> None:
 
     The check repeats this with the next token: an install is used for longer than any of its tokens is valid.
     """
-    works(agents.normal())
-    works(agents.story(2))
+    require_done(agents.normal())
+    require_done(agents.story(2))
     for number in (3, 4):
-        run = ended(agents.story(number))
+        run = require_ended(agents.story(number))
         observe(
             presented=any(
                 each.call.header("authorization") is not None and each.call.status == 401
                 for each in run.calls(Endpoint.OPERATION)
             )
         )
-        carried_out(run)
+        expect_done(run)
 
 
 @check("AGENT-09")
@@ -171,24 +171,24 @@ def token_is_replaced_whatever_is_said_of_it(agents: Agents) -> None:
 
     If the agent refreshed the first token, it needs the new refresh token for the next one.
     """
-    works(agents.normal())
-    first, *later = renewed(agents).runs
-    works(first)
+    require_done(agents.normal())
+    first, *later = refresh_runs(agents).runs
+    require_done(first)
 
     for run in later:
-        carried_out(ended(run))
+        expect_done(require_ended(run))
 
 
 @check("AGENT-09")
 def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
     """An agent that makes several calls replaces a token that expires between two of them."""
-    normal = works(agents.normal())
+    normal = require_done(agents.normal())
     if not any(each.call.target.startswith("/mcp") for each in normal.calls(Endpoint.OPERATION)):
         raise LeftOut("the agent makes one call with its token, so no token expires between two")
     install = agents.install()
-    works(install.launch("a run that gets a token"))
+    require_done(install.launch("a run that gets a token"))
     install.world.service.refuses_next = 1
-    run = ended(install.launch("a run in which that token expires between two calls"))
+    run = require_ended(install.launch("a run in which that token expires between two calls"))
     require.that(
         install.world.service.refuses_next == 0, run.what, expected="a tool call with a token", got="none"
     )
@@ -196,7 +196,7 @@ def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
     if gave_up and _got_a_token_before_it_was_refused(run):
         raise LeftOut("the agent got a fresh token before its calls, and stops when that one is refused")
 
-    carried_out(run)
+    expect_done(run)
 
 
 @check("AGENT-09")
@@ -206,17 +206,19 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     The first time the token can still be refreshed. The second time the user has to authorize again, and the
     service refuses the expired token. An agent may treat a token with a short lifetime as expired at once.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     install = renewed_by_the_clock(agents)
     _usable(install.runs[0])
-    carried_out(ended(install.runs[1]))
+    expect_done(require_ended(install.runs[1]))
 
     again, expiry = agents.install(), Expiry(by_the_clock=True)
-    expiry.begin(again.world.desk)
+    expiry.begin(again.world.gateway_endpoints)
     _gets_tokens(again, expiry, "a run that gets a token for a few seconds")
-    expiry.end_access_tokens(again.world.desk)
+    expiry.end_access_tokens(again.world.gateway_endpoints)
     end_tokens(again.world)
-    carried_out(ended(again.launch("a run after all tokens have expired, the access token by the clock")))
+    expect_done(
+        require_ended(again.launch("a run after all tokens have expired, the access token by the clock"))
+    )
 
 
 @check("AGENT-09")
@@ -227,7 +229,7 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
     """
     expiry = _refreshes_at(agents)
     install = agents.install()
-    desk = install.world.desk
+    desk = install.world.gateway_endpoints
     expiry.begin(desk)
     _gets_tokens(install, expiry, "a run that gets tokens")
     desk.rotates_refresh_tokens = False
@@ -235,10 +237,10 @@ def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
     for which in ("the access token", "the next access token")[: 1 if expiry.by_the_clock else 2]:
         expiry.end_access_tokens(desk)
         what = f"a run in which {which} has expired, and a refresh brings an access token alone"
-        run = ended(install.launch(what))
+        run = require_ended(install.launch(what))
         if len(install.runs) == 2 and not run.refreshes():
             raise LeftOut("the agent did not refresh its token")
-        carried_out(run)
+        expect_done(run)
 
 
 @check("AGENT-09")
@@ -249,18 +251,20 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
     """
     expiry = _refreshes_at(agents)
     install = agents.install()
-    desk = install.world.desk
+    desk = install.world.gateway_endpoints
     expiry.begin(desk)
     desk.script.always(Endpoint.DISCOVERY, Answer(members={"grant_types_supported": ["authorization_code"]}))
     refused = Answer(status=400, members={"error": "unsupported_grant_type"}, whose=_OF_A_REFRESH)
     desk.script.always(Endpoint.TOKEN, refused)
     _gets_tokens(install, expiry, "a run that gets tokens, of which none can be refreshed")
     expiry.end_access_tokens(desk)
-    run = ended(install.launch("a run in which the access token has expired, and none can be refreshed"))
+    run = require_ended(
+        install.launch("a run in which the access token has expired, and none can be refreshed")
+    )
     if not any(each.call.status == 400 for each in run.refreshes()):
         raise LeftOut("the agent refreshes no token where the gateway's document names no such grant")
 
-    carried_out(run)
+    expect_done(run)
 
 
 def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
@@ -269,12 +273,12 @@ def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
     if expiry.by_the_clock:
         _usable(run)
     else:
-        works(run)
+        require_done(run)
 
 
 def _usable(run: Run) -> None:
     """Raises LeftOut if the agent did not use its token: it may need one that is valid for longer."""
-    all_in_time([run])
+    require_all_in_time([run])
     if not run.done:
         raise LeftOut("the agent does not use a token that is valid for a few seconds")
 
@@ -284,9 +288,9 @@ def _refreshes_at(agents: Agents) -> Expiry:
 
     An agent may refresh only if the gateway's document lists the grant.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     for install, expiry in (
-        (renewed, Expiry(by_the_clock=False)),
+        (refresh_runs, Expiry(by_the_clock=False)),
         (renewed_by_the_clock, Expiry(by_the_clock=True)),
     ):
         if any(run.refreshes() for run in install(agents).runs):

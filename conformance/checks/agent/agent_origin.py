@@ -6,11 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
-from gateproof.conformance.kit.agent.agent import Agents, Install, all_in_time, end_tokens, ended, works
+from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    end_tokens,
+    require_all_in_time,
+    require_done,
+    require_ended,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import printed
-from gateproof.conformance.kit.agent.world import CLEAR, GATEWAY, SERVICE, THIEF
+from gateproof.conformance.kit.agent.world import ATTACKER, GATEWAY, PLAIN_HTTP, SERVICE
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.route import origin
@@ -34,7 +41,7 @@ class Redirect:
 
 
 def _another_host(install: Install) -> str:
-    return f"{install.world.url(THIEF)}/orders"
+    return f"{install.world.url(ATTACKER)}/orders"
 
 
 def _another_port(install: Install) -> str:
@@ -43,7 +50,7 @@ def _another_port(install: Install) -> str:
 
 
 def _plain_http(install: Install) -> str:
-    return f"{install.world.url(CLEAR)}/orders"
+    return f"{install.world.url(PLAIN_HTTP)}/orders"
 
 
 def _without_a_scheme(install: Install) -> str:
@@ -73,7 +80,7 @@ REDIRECTS: Mapping[str, Redirect] = {
 @check("AGENT-18")
 def access_token_goes_to_the_service_alone(agents: Agents) -> None:
     """In the normal runs, also after a kept token has expired, only the service gets the access token."""
-    works(agents.normal())
+    require_done(agents.normal())
     _came_to_the_service(agents.shared(), agents.normal())
 
     for run in agents.runs():
@@ -83,17 +90,17 @@ def access_token_goes_to_the_service_alone(agents: Agents) -> None:
 @check("AGENT-18", cases=tuple(REDIRECTS))
 def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) -> None:
     """An agent that follows a redirect of the service to another origin does not send the token there."""
-    works(agents.normal())
+    require_done(agents.normal())
     install, redirect = agents.install(), REDIRECTS[case]
     if redirect.later:
-        works(install.launch("a run that gets a token"))
+        require_done(install.launch("a run that gets a token"))
     service, to = install.world.service, redirect.to(install)
     service.redirect_status, service.redirects_to = redirect.status, to
     if redirect.by_itself:
         service.redirects_to = f"{service.url}/moved"
         onwards = Answer(status=redirect.status, headers={"location": to})
         service.script.always(Endpoint.ELSEWHERE, onwards)
-    run = ended(install.launch(f"a run whose calls are answered with {case}"))
+    run = require_ended(install.launch(f"a run whose calls are answered with {case}"))
     sent_on = [each for each in run.calls(party=SERVICE) if each.call.status == redirect.status]
     require.that(bool(sent_on), run.what, expected="a call that is redirected", got="none")
 
@@ -103,11 +110,11 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
 @check("AGENT-18")
 def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
     """The agent fetches metadata from another host without a token that it has kept."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install(metadata_apart=True)
-    works(install.launch("a run with metadata on another host"))
+    require_done(install.launch("a run with metadata on another host"))
     end_tokens(install.world)
-    run = ended(install.launch("a run after the tokens have expired, with metadata on another host"))
+    run = require_ended(install.launch("a run after the tokens have expired, with metadata on another host"))
     _came_to_the_service(install, install.runs[0])
 
     for each in (install.runs[0], run):
@@ -117,32 +124,32 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
 @check("AGENT-18")
 def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
     """If the service has moved to another gateway, the agent does not send the kept token to that gateway."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     second = install.world.add_second_gateway()
-    first = works(install.launch("a run that gets a token at the first gateway"))
+    first = require_done(install.launch("a run that gets a token at the first gateway"))
     _came_to_the_service(install, first)
     end_tokens(install.world)
     install.world.service.servers[:] = [second.site.authorization_server]
-    run = ended(install.launch("a run after the service has moved to another gateway"))
+    run = require_ended(install.launch("a run after the service has moved to another gateway"))
 
     _nowhere_else(install, run)
 
 
-@check("AGENT-18", needs=["faults"], cases=tuple(HELPLESS))
+@check("AGENT-18", needs=["faults"], cases=tuple(FAILED_TOKEN_CALLS))
 def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> None:
     """After a call with a token was refused or failed, the agent sends the token to no other party."""
-    works(agents.normal())
-    install, runs = without_help(agents, case)
+    require_done(agents.normal())
+    install, runs = failed_token_runs(agents, case)
 
     for run in runs:
         _nowhere_else(install, run)
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 def _came_to_the_service(install: Install, run: Run) -> None:
     """Requires, as the positive twin, a call to the service with the access token."""
-    tokens = install.world.desk.access_tokens
+    tokens = install.world.gateway_endpoints.access_tokens
     calls = run.calls(Endpoint.OPERATION, party=SERVICE)
     require.that(
         any(token in each.call.text() for each in calls for token in tokens),
@@ -185,4 +192,4 @@ def _found(install: Install, text: str) -> bool:
 
 
 def _said(party: str) -> str:
-    return f"the {party}" if party != CLEAR else "an address in plain HTTP"
+    return f"the {party}" if party != PLAIN_HTTP else "an address in plain HTTP"

@@ -12,18 +12,18 @@ from itertools import chain
 from gateproof.conformance.checks.agent._shared_runs import (
     TOKEN_ENDPOINT_FAILS,
     all_tokens_refused,
-    held,
+    pending_runs,
     recovered,
-    refused,
+    refused_code_runs,
 )
-from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of, works
+from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of, require_done
 from gateproof.conformance.kit.agent.digests import digests_among, readings_of
 from gateproof.conformance.kit.agent.seeds import seeded_among
 from gateproof.conformance.kit.inputs.entropy import (
     apparent_bits,
     bits_within,
-    fewer_bits_than,
-    spelled_out,
+    decoded,
+    has_fewer_bits_than,
     steady_steps,
 )
 from gateproof.conformance.suite.check import check
@@ -130,7 +130,7 @@ def nothing_is_used_twice(agents: Agents) -> None:
 def verifier_and_state_have_nothing_in_common(agents: Agents) -> None:
     """The verifier is not part of the state, nor computed from it: the state passes through the browser."""
     attempts = _exchanged(agents)
-    plain = spelled_out([attempt.verifier or "" for attempt in attempts])
+    plain = decoded([attempt.verifier or "" for attempt in attempts])
     for attempt, spelled in zip(attempts, plain, strict=True):
         verifier, state = attempt.verifier or "", attempt.state or ""
         matcher = SequenceMatcher(None, verifier, state, autojunk=False)
@@ -199,7 +199,7 @@ def installs_that_start_at_once_draw_different_values(agents: Agents) -> None:
 
     Any value that depends only on the time in seconds is the same in two of them.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     runs = agents.at_once(_AT_ONCE, f"a run that starts together with {_AT_ONCE - 1} others")
     attempts = [attempt for run in runs for attempt in attempts_of(run)[:1]]
     if len(attempts) < _FEWEST_AT_ONCE:
@@ -227,7 +227,7 @@ def _easy_seeds(attempts: Sequence[Attempt]) -> set[int]:
 
 def _as_written(values: Sequence[str]) -> dict[str, str]:
     """Maps each text that may be a digest (the value itself and its decodings) to the value."""
-    plain = spelled_out(values) if values else []
+    plain = decoded(values) if values else []
     return dict(zip((*plain, *values), (*values, *values), strict=True))
 
 
@@ -245,12 +245,12 @@ def _seconds(attempts: Sequence[Attempt]) -> set[int]:
 
 def _samples(agents: Agents) -> list[Attempt]:
     """All authorizations so far, after more runs if there are too few."""
-    works(agents.normal())
+    require_done(agents.normal())
     _installs(agents)
     run = 2
     while len(agents.attempts) < SAMPLES and run < 2 + 2 * SAMPLES:
         run += 1
-        works(agents.story(run))
+        require_done(agents.story(run))
     require.that(
         len(agents.attempts) >= SAMPLES,
         "runs after the end of the tokens",
@@ -265,7 +265,7 @@ def _installs(agents: Agents) -> list[Install]:
 
     It succeeded, a code was refused or missing, a token was refused, or the token endpoint failed.
     """
-    scenes = [scene(agents) for scene in (refused, held, all_tokens_refused)]
+    scenes = [scene(agents) for scene in (refused_code_runs, pending_runs, all_tokens_refused)]
     return [agents.shared(), *scenes, recovered(agents, TOKEN_ENDPOINT_FAILS)]
 
 
@@ -286,7 +286,7 @@ def _one_of(agents: Agents, attempts: Sequence[Attempt]) -> Exchange | None:
 
 
 def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | None) -> None:
-    texts = spelled_out(values) if all(values) else list(values)
+    texts = decoded(values) if all(values) else list(values)
     apparent = apparent_bits(texts) if all(values) else 0.0
     expect.that(
         apparent >= bits and not steady_steps(values) and not steady_steps(texts),
@@ -296,7 +296,7 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
         exchange=shown,
     )
     expect.that(
-        len(set(texts)) < MANY_SAMPLES or not fewer_bits_than(_IN_FULL[bits], texts),
+        len(set(texts)) < MANY_SAMPLES or not has_fewer_bits_than(_IN_FULL[bits], texts),
         f"most random bits in {what}, by {len(values)} samples",
         expected=f"{_IN_FULL[bits]} random bits",
         got="fewer, even if every position that varies is random",
@@ -309,7 +309,7 @@ def _random_within(
 ) -> None:
     """Expects this randomness apart from the install's common part, which any one of its values reveals."""
     installs: dict[str, list[str]] = {}
-    for attempt, value in zip(attempts, spelled_out(values), strict=True):
+    for attempt, value in zip(attempts, decoded(values), strict=True):
         installs.setdefault(attempt.install, []).append(value)
     left = bits_within(list(installs.values()))
     if left is None:

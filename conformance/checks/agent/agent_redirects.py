@@ -9,7 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, quote, urlsplit
 
-from gateproof.conformance.kit.agent.agent import Agents, end_tokens, ended, exchanged_with, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    end_tokens,
+    exchanges_of_code,
+    require_done,
+    require_ended,
+)
 from gateproof.conformance.kit.agent.browser import Courier
 from gateproof.conformance.kit.agent.visits import Deliver, Visit, bring, codes_in
 from gateproof.conformance.suite.check import check
@@ -123,21 +129,21 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
     The browser command returns after the redirect, so an agent that waits for it continues. Then the right
     redirect comes with another code: an agent may wait for it, or end with an error.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     install, tampered = agents.install(), TAMPERED[case]
     if tampered.later:
-        earlier = works(install.launch("a run that gets tokens, before they become invalid"))
+        earlier = require_done(install.launch("a run that gets tokens, before they become invalid"))
         _taken(earlier.visits)
         state = earlier.visits[-1].value("state") or ""
         end_tokens(install.world)
         if case == EARLIER:
             tampered = _once(lambda _: f"state={quote(state)}")
-    desk = install.world.desk
+    desk = install.world.gateway_endpoints
     desk.refusals = tampered.number - 1
     desk.extra_parameters = {"iss": desk.issuer} if tampered.says_issuer else {}
     stolen: list[str] = []
     what = f"a run with a redirect whose state is {case}"
-    run = ended(install.launch(what, _tampering(desk, tampered, stolen)))
+    run = require_ended(install.launch(what, _tampering(desk, tampered, stolen)))
     if 0 < len(run.visits) < tampered.number:
         raise LeftOut("the agent does not authorize again in a run whose code was refused")
     _taken(run.visits[tampered.number - 1 :])
@@ -148,7 +154,7 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
 
     if case == OTHER_CASE and not _is_mixed(run.visits[0].value("state") or ""):
         raise LeftOut("the agent's states have letters of one case only, so their case may not matter")
-    sent = [each for code in stolen for each in exchanged_with(run, code)]
+    sent = [each for code in stolen for each in exchanges_of_code(run, code)]
     expect.that(
         not sent,
         "a redirect with a good code and a state that is not the agent's own",
@@ -161,12 +167,12 @@ def code_with_a_wrong_state_is_not_exchanged(agents: Agents, case: str) -> None:
 @check("AGENT-10")
 def code_that_comes_twice_is_exchanged_once(agents: Agents) -> None:
     """If the browser delivers the same redirect twice, the agent sends its code once."""
-    works(agents.normal())
-    run = ended(agents.install().launch("a run with the redirect delivered twice", _twice))
+    require_done(agents.normal())
+    run = require_ended(agents.install().launch("a run with the redirect delivered twice", _twice))
     _taken(run.visits)
 
     for code in (code for visit in run.visits for code in set(visit.codes())):
-        sent = exchanged_with(run, code)
+        sent = exchanges_of_code(run, code)
         expect.that(
             len(sent) <= 1,
             "how often a code is sent that came twice",
@@ -184,14 +190,14 @@ def code_that_comes_with_two_states_is_exchanged_once(agents: Agents, case: str)
 
     If one of the two states is right, the agent may accept or refuse the first redirect.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     change = DOUBLED[case]
     what = f"a run with a redirect that has two states, {case}"
-    run = ended(agents.install().launch(what, _doubling(change)))
+    run = require_ended(agents.install().launch(what, _doubling(change)))
     _taken(run.visits)
 
     code = run.visits[0].codes()[0]
-    sent = exchanged_with(run, code)
+    sent = exchanges_of_code(run, code)
     observe(exchanged=bool(sent), exit_code=run.exit_code)
     expect.that(
         len(sent) <= 1,

@@ -6,20 +6,20 @@ from gateproof.conformance.checks.agent._shared_runs import (
     MOST_WITH_ONE_TOKEN,
     all_tokens_refused,
     forbidden_by_scope,
-    held,
-    refused,
+    pending_runs,
     refused_calls,
+    refused_code_runs,
 )
 from gateproof.conformance.kit.agent.agent import (
     Agents,
-    all_in_time,
-    carried_out,
-    ended,
-    exchanged_with,
     exchanges,
-    in_time,
+    exchanges_of_code,
+    expect_done,
+    require_all_in_time,
+    require_done,
+    require_ended,
+    runs_in_time,
     s256,
-    works,
 )
 from gateproof.conformance.kit.agent.launch import MOST_AUTHORIZATIONS, Ended, Run
 from gateproof.conformance.suite.check import check
@@ -34,8 +34,8 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
 
     The browser either stays on a page, or is redirected with an error and no code.
     """
-    works(agents.normal())
-    *without_code, after = (ended(run) for run in held(agents).runs)
+    require_done(agents.normal())
+    *without_code, after = (require_ended(run) for run in pending_runs(agents).runs)
     require.that(bool(without_code[0].visits), without_code[0].what, expected="an authorization", got="none")
     for run in without_code:
         observe(authorizations=len(run.visits), registrations=len(run.calls(Endpoint.REGISTRATION)))
@@ -47,7 +47,7 @@ def pending_agent_stops_and_works_once_approved(agents: Agents) -> None:
             exchange=run.request_of(run.visits[-1]) if run.visits else run.last(),
         )
 
-    carried_out(after)
+    expect_done(after)
 
 
 @check("AGENT-10")
@@ -57,15 +57,15 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
     The number of tries in one run is the agent's choice: after a second refused code it may end with an
     error, and a refused refresh token counts like a code.
     """
-    works(agents.normal())
-    played = refused(agents).runs
-    runs = in_time(played)
+    require_done(agents.normal())
+    played = refused_code_runs(agents).runs
+    runs = runs_in_time(played)
     first = runs[0]
     require.that(
         bool(first.visits and exchanges(first)), "the run", expected="an exchange of a code", got="none"
     )
     for code in dict.fromkeys(code for run in runs for visit in run.visits for code in visit.codes()):
-        sent = [each for run in runs for each in exchanged_with(run, code)]
+        sent = [each for run in runs for each in exchanges_of_code(run, code)]
         expect.that(
             len(sent) <= 1,
             "a code that was sent before, in whichever run of the install",
@@ -74,8 +74,8 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
             exchange=sent[-1].exchange() if sent else None,
         )
     _fresh_each_time(runs)
-    carried_out(first)
-    all_in_time(played)
+    expect_done(first)
+    require_all_in_time(played)
     later = runs[1]
     # An agent that makes no exchange in a later run did not replace its expired token, which another rule
     # judges.
@@ -90,7 +90,7 @@ def refused_code_leads_to_a_fresh_authorization(agents: Agents) -> None:
             got=f"1, and {later.said()}",
             exchange=made[0].exchange(),
         )
-        carried_out(runs[-1])
+        expect_done(runs[-1])
 
 
 @check("AGENT-15")
@@ -100,10 +100,10 @@ def service_that_refuses_fresh_tokens_ends_in_an_error(agents: Agents) -> None:
     Calls with one refused token are limited as well. The check uses a run without a token and one with a
     token of an earlier run.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     fresh, _, kept, _ = all_tokens_refused(agents).runs
-    _gives_up(ended(fresh))
-    _gives_up(ended(kept))
+    _gives_up(require_ended(fresh))
+    _gives_up(require_ended(kept))
 
 
 @check("AGENT-15")
@@ -113,8 +113,8 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     The token has these scopes already (RFC 6750 section 3.1), so another authorization does not help. The
     agent may request none, or a few.
     """
-    works(agents.normal())
-    _gives_up(ended(forbidden_by_scope(agents).runs[0]))
+    require_done(agents.normal())
+    _gives_up(require_ended(forbidden_by_scope(agents).runs[0]))
 
 
 def _gives_up(run: Run) -> None:

@@ -11,9 +11,16 @@ from gateproof.conformance.checks.agent._shared_runs import (
     REGISTRATION_REFUSED,
     recovered,
 )
-from gateproof.conformance.kit.agent.agent import Agents, all_in_time, end_tokens, ended, in_time, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    end_tokens,
+    require_all_in_time,
+    require_done,
+    require_ended,
+    runs_in_time,
+)
 from gateproof.conformance.kit.agent.launch import Run
-from gateproof.conformance.kit.agent.world import SECOND, Heard
+from gateproof.conformance.kit.agent.world import SECOND, ReceivedRequest
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
@@ -44,10 +51,10 @@ def registration_names_the_code_grant_alone(agents: Agents) -> None:
 @check("AGENT-17", cases=tuple(DOCUMENTS))
 def registration_goes_by_no_list_of_the_document(agents: Agents, case: str) -> None:
     """Whatever grants the gateway's document lists, the agent registers the grant of agents."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
-    install.world.desk.script.always(Endpoint.DISCOVERY, Answer(members=DOCUMENTS[case]))
-    run = ended(install.launch(f"a run with a document that {case}"))
+    install.world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=DOCUMENTS[case]))
+    run = require_ended(install.launch(f"a run with a document that {case}"))
     calls = run.calls(Endpoint.REGISTRATION)
     if not calls:
         raise LeftOut("the agent goes by what the document lists, and makes no registration here")
@@ -58,27 +65,27 @@ def registration_goes_by_no_list_of_the_document(agents: Agents, case: str) -> N
 @check("AGENT-17", needs=["faults"], cases=(REGISTRATION_REFUSED, NO_CLIENT, CLIENT_REJECTED))
 def registration_after_a_failure_names_the_same_grants(agents: Agents, case: str) -> None:
     """After a failed registration, the agent registers no other grant and sends no Authorization header."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = recovered(agents, case)
-    all_in_time(install.runs[:1])
-    runs = in_time(install.runs)
+    require_all_in_time(install.runs[:1])
+    runs = runs_in_time(install.runs)
     calls = [each for run in runs for each in run.calls(Endpoint.REGISTRATION)]
     require.that(bool(calls), runs[0].what, expected="a registration", got="none")
 
     _are_right(calls)
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 @check("AGENT-17")
 def registration_at_another_gateway_carries_no_token(agents: Agents) -> None:
     """An install with a token of one gateway registers at a second one without an Authorization header."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     second = install.world.add_second_gateway()
-    works(install.launch("a run that gets a token at the first gateway"))
+    require_done(install.launch("a run that gets a token at the first gateway"))
     end_tokens(install.world)
     install.world.service.servers[:] = [second.site.authorization_server]
-    run: Run = ended(install.launch("a run after the service has moved to another gateway"))
+    run: Run = require_ended(install.launch("a run after the service has moved to another gateway"))
     calls = run.calls(Endpoint.REGISTRATION, party=SECOND)
     if not calls:
         raise LeftOut("the agent does not register at the gateway to which the service has moved")
@@ -86,12 +93,12 @@ def registration_at_another_gateway_carries_no_token(agents: Agents) -> None:
     _are_right(calls)
 
 
-def _registered(calls: list[Heard], what: str) -> None:
+def _registered(calls: list[ReceivedRequest], what: str) -> None:
     accepted = [each for each in calls if each.call.status == 201]
     require.that(bool(accepted), what, expected="a registration that brings a client", got="none")
 
 
-def _are_right(calls: Iterable[Heard]) -> None:
+def _are_right(calls: Iterable[ReceivedRequest]) -> None:
     for each in calls:
         record = each.call.json()
         require.that(
@@ -107,7 +114,7 @@ def _are_right(calls: Iterable[Heard]) -> None:
         _is_not_authenticated(each)
 
 
-def _are_lists(each: Heard, record: Mapping[str, Any]) -> None:
+def _are_lists(each: ReceivedRequest, record: Mapping[str, Any]) -> None:
     """Expects that grant_types and response_types, if they are sent, are lists of strings."""
     for name in ("grant_types", "response_types"):
         value = record.get(name)
@@ -124,7 +131,7 @@ def _kind(value: Any) -> str:
     return "a string" if isinstance(value, str) else "something else"
 
 
-def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
+def _names_the_code_grant(each: ReceivedRequest, record: Mapping[str, Any]) -> None:
     """Expects the code grant and no forbidden one; without the member, the gateway chooses."""
     if record.get("grant_types") is None:
         observe(grant_types="left out")
@@ -141,7 +148,7 @@ def _names_the_code_grant(each: Heard, record: Mapping[str, Any]) -> None:
     )
 
 
-def _names_no_token(each: Heard, record: Mapping[str, Any]) -> None:
+def _names_no_token(each: ReceivedRequest, record: Mapping[str, Any]) -> None:
     """Expects no response type with a token, also not combined with others, as in `code id_token`."""
     if record.get("response_types") is None:
         observe(response_types="left out")
@@ -156,7 +163,7 @@ def _names_no_token(each: Heard, record: Mapping[str, Any]) -> None:
     )
 
 
-def _is_not_authenticated(each: Heard) -> None:
+def _is_not_authenticated(each: ReceivedRequest) -> None:
     headers = each.call.headers_named("authorization")
     expect.that(
         not headers,

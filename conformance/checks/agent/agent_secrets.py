@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.checks.agent._shared_runs import HELPLESS, without_help
-from gateproof.conformance.kit.agent.agent import Agents, all_in_time, ended
+from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
+from gateproof.conformance.kit.agent.agent import Agents, require_all_in_time, require_ended
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
@@ -18,7 +18,7 @@ from gateproof.conformance.kit.agent.output import (
     printed,
     printed_in,
 )
-from gateproof.conformance.kit.agent.world import METADATA, SERVICE, Heard
+from gateproof.conformance.kit.agent.world import METADATA, SERVICE, ReceivedRequest
 from gateproof.conformance.kit.gateway.received import Leak, Survey, brought_up
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -45,7 +45,7 @@ _WRONG_CLAIMS: Mapping[str, Mapping[str, Any]] = {
 def access_token_goes_as_bearer(agents: Agents) -> None:
     """The access token is sent in the Authorization header, and in no URL or body."""
     first, runs = _with_tokens(agents), agents.runs()
-    tokens = list(agents.shared().world.desk.access_tokens)
+    tokens = list(agents.shared().world.gateway_endpoints.access_tokens)
     calls = first.calls(Endpoint.OPERATION)
     bearer = [each for each in calls if _is_bearer(each, tokens)]
     expect.that(
@@ -71,18 +71,18 @@ def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
 
-@check("AGENT-07", needs=["faults"], cases=tuple(HELPLESS))
+@check("AGENT-07", needs=["faults"], cases=tuple(FAILED_TOKEN_CALLS))
 def tokens_keep_their_places_where_one_does_not_help(agents: Agents, case: str) -> None:
     """After a call with a token has failed, the agent sends the service no ID or refresh token."""
     _with_tokens(agents)
-    install, runs = without_help(agents, case)
+    install, runs = failed_token_runs(agents, case)
     known = install.world.secrets()
     calls = [each for run in runs for each in run.calls() if each.party in {SERVICE, METADATA}]
     _in_the_header_alone(calls, known["access_token"])
     others = {kind: known[kind] for kind in OTHER_TOKENS}
     found = [each for each in calls if printed(each.call.text().encode(errors="surrogatepass"), others)]
     _not_found_in(found, f"requests to the service where {case}", "ID token and no refresh token")
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 @check("AGENT-14", cases=OF_THE_EXCHANGE)
@@ -127,14 +127,14 @@ def normal_run_prints_no_token(agents: Agents) -> None:
         )
 
 
-@check("AGENT-12", needs=["faults"], cases=tuple(HELPLESS))
+@check("AGENT-12", needs=["faults"], cases=tuple(FAILED_TOKEN_CALLS))
 def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     """After a call with a token has failed, the agent prints no token."""
     _with_tokens(agents)
-    install, runs = without_help(agents, case)
+    install, runs = failed_token_runs(agents, case)
     for run in runs:
         _nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
-    all_in_time(install.runs)
+    require_all_in_time(install.runs)
 
 
 @check("AGENT-12", cases=_WRONG_CLAIMS)
@@ -142,8 +142,8 @@ def id_token_that_is_refused_is_not_printed(agents: Agents, case: Mapping[str, A
     """An agent that refuses an ID token because of one claim prints no token, also not in its error."""
     _with_tokens(agents)
     install = agents.install()
-    install.world.desk.id_token_claims = case
-    run = ended(install.launch(f"a run whose ID token has another {next(iter(case))}"))
+    install.world.gateway_endpoints.id_token_claims = case
+    run = require_ended(install.launch(f"a run whose ID token has another {next(iter(case))}"))
     known = {kind: install.world.secrets()[kind] for kind in TOKENS}
     if not any(known.values()):
         raise LeftOut("the agent got no token in this run")
@@ -207,7 +207,7 @@ def no_run_brings_a_credential_to_others(survey: Survey) -> None:
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
 
 
-def _in_the_header_alone(calls: Sequence[Heard], tokens: Sequence[str]) -> None:
+def _in_the_header_alone(calls: Sequence[ReceivedRequest], tokens: Sequence[str]) -> None:
     canary_set = leaks.CanarySet(leaks.canary("access_token", token) for token in tokens)
     for each in calls:
         elsewhere = canary_set.search(f"{each.call.target}\n{each.call.body.decode('utf-8', 'replace')}")
@@ -220,15 +220,15 @@ def _in_the_header_alone(calls: Sequence[Heard], tokens: Sequence[str]) -> None:
         )
 
 
-def _is_bearer(each: Heard, tokens: list[str]) -> bool:
+def _is_bearer(each: ReceivedRequest, tokens: list[str]) -> bool:
     scheme, _, token = (each.call.header("authorization") or "").partition(" ")
     return scheme.lower() == "bearer" and token.strip() in tokens
 
 
 def _with_tokens(agents: Agents) -> Run:
     """A normal run in which the agent got tokens: otherwise it cannot show where it sends them."""
-    run = ended(agents.normal())
-    got = agents.shared().world.desk.access_tokens
+    run = require_ended(agents.normal())
+    got = agents.shared().world.gateway_endpoints.access_tokens
     require.that(bool(got), "the normal run", expected="tokens for the agent", got="none")
     return run
 
@@ -238,14 +238,16 @@ def _found(agents: Agents, text: str, kinds: tuple[str, ...]) -> list[Printed]:
     return printed(text.encode(errors="surrogatepass"), {kind: known.get(kind, ()) for kind in kinds})
 
 
-def _sent(agents: Agents, kinds: tuple[str, ...], where: Callable[[Heard], bool]) -> list[Heard]:
+def _sent(
+    agents: Agents, kinds: tuple[str, ...], where: Callable[[ReceivedRequest], bool]
+) -> list[ReceivedRequest]:
     """Requests of the first runs that contain one of these credentials."""
     _with_tokens(agents)
     calls = [each for run in agents.runs() for each in run.calls() if where(each)]
     return [each for each in calls if _found(agents, each.call.text(), kinds)]
 
 
-def _not_found_in(found: list[Heard], what: str, kind: str) -> None:
+def _not_found_in(found: list[ReceivedRequest], what: str, kind: str) -> None:
     expect.that(
         not found,
         what,

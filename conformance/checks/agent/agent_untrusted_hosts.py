@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, ended, s256, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Install,
+    end_tokens,
+    require_done,
+    require_ended,
+    s256,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import printed
-from gateproof.conformance.kit.agent.world import CLEAR, CORE, GATEWAY, SECOND, SECOND_CORE, THIEF, Heard
+from gateproof.conformance.kit.agent.world import (
+    ATTACKER,
+    CORE,
+    GATEWAY,
+    PLAIN_HTTP,
+    SECOND,
+    SECOND_CORE,
+    ReceivedRequest,
+)
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
@@ -31,18 +46,20 @@ class Lure:
 
 def _token_endpoint_redirects(install: Install) -> None:
     world = install.world
-    away = Answer(status=307, headers={"location": world.thief.site.token_endpoint})
-    world.desk.script.always(Endpoint.TOKEN, away)
+    away = Answer(status=307, headers={"location": world.attacker.site.token_endpoint})
+    world.gateway_endpoints.script.always(Endpoint.TOKEN, away)
 
 
 def _token_endpoint_redirects_into_the_clear(install: Install) -> None:
     world = install.world
-    clear = Answer(status=307, headers={"location": f"{world.url(CLEAR)}{world.desk.site.token_path}"})
-    world.desk.script.always(Endpoint.TOKEN, clear)
+    clear = Answer(
+        status=307, headers={"location": f"{world.url(PLAIN_HTTP)}{world.gateway_endpoints.site.token_path}"}
+    )
+    world.gateway_endpoints.script.always(Endpoint.TOKEN, clear)
 
 
 def _service_redirects(install: Install) -> None:
-    install.world.service.redirects_to = f"{install.world.url(THIEF)}/orders"
+    install.world.service.redirects_to = f"{install.world.url(ATTACKER)}/orders"
 
 
 def _service_redirects_by_302(install: Install) -> None:
@@ -52,20 +69,20 @@ def _service_redirects_by_302(install: Install) -> None:
 
 
 def _service_redirects_into_the_clear(install: Install) -> None:
-    install.world.service.redirects_to = f"{install.world.url(CLEAR)}/orders"
+    install.world.service.redirects_to = f"{install.world.url(PLAIN_HTTP)}/orders"
 
 
 def _authorization_server_in_the_clear(install: Install) -> None:
     """The document is the honest one, but over plain HTTP."""
-    world, site = install.world, install.world.desk.site
-    clear = world.url(CLEAR)
+    world, site = install.world, install.world.gateway_endpoints.site
+    clear = world.url(PLAIN_HTTP)
     world.service.servers[:] = [site.authorization_server.replace(world.url(GATEWAY), clear)]
     endpoints = {
         "token_endpoint": f"{clear}{site.token_path}",
         "registration_endpoint": f"{clear}{site.registration_path}",
         "authorization_endpoint": f"{clear}{site.authorization_path}",
     }
-    world.desk.script.always(Endpoint.DISCOVERY, Answer(members=endpoints))
+    world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=endpoints))
 
 
 def _service_has_moved(install: Install) -> None:
@@ -74,23 +91,23 @@ def _service_has_moved(install: Install) -> None:
     second = world.add_second_gateway()
     # The party accepts unknown clients; otherwise it would not see what else they send.
     second.accepts_any_client = True
-    works(install.launch("a run that makes the agent a client of the first gateway"))
+    require_done(install.launch("a run that makes the agent a client of the first gateway"))
     end_tokens(world)
     world.service.servers[:] = [second.site.authorization_server]
 
 
 def _token_endpoint_in_the_clear(install: Install) -> None:
     world = install.world
-    endpoint = f"{world.url(CLEAR)}{world.desk.site.token_path}"
-    world.desk.script.always(Endpoint.DISCOVERY, Answer(members={"token_endpoint": endpoint}))
+    endpoint = f"{world.url(PLAIN_HTTP)}{world.gateway_endpoints.site.token_path}"
+    world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members={"token_endpoint": endpoint}))
 
 
 def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
     """The same for an install whose access token has expired: it might send its refresh token there."""
 
     def set_up_later(install: Install) -> None:
-        works(install.launch("a run that gets tokens"))
-        install.world.desk.end_access_tokens()
+        require_done(install.launch("a run that gets tokens"))
+        install.world.gateway_endpoints.end_access_tokens()
         set_up(install)
 
     return set_up_later
@@ -98,23 +115,23 @@ def _later(set_up: Callable[[Install], None]) -> Callable[[Install], None]:
 
 def _metadata_of_another_resource(install: Install) -> None:
     """The agent has a client at the honest gateway, and is shown another resource's metadata."""
-    works(install.launch("a run that makes the agent a client of the honest gateway"))
+    require_done(install.launch("a run that makes the agent a client of the honest gateway"))
     end_tokens(install.world)
-    install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
+    install.world.service.pointer = f"{install.world.url(ATTACKER)}{WELL_KNOWN}"
 
 
 def _metadata_in_the_clear(install: Install) -> None:
     """Metadata in plain HTTP: the agent may read them, but a kept token is for the service only."""
-    works(install.launch("a run that gets a token"))
+    require_done(install.launch("a run that gets a token"))
     end_tokens(install.world)
-    install.world.service.pointer = f"{install.world.url(CLEAR)}{WELL_KNOWN}"
+    install.world.service.pointer = f"{install.world.url(PLAIN_HTTP)}{WELL_KNOWN}"
 
 
 def _redirect_names_another(install: Install) -> None:
-    thief = install.world.thief
-    install.world.desk.extra_parameters = {
-        "iss": thief.site.authorization_server,
-        "token_endpoint": thief.site.token_endpoint,
+    attacker = install.world.attacker
+    install.world.gateway_endpoints.extra_parameters = {
+        "iss": attacker.site.authorization_server,
+        "token_endpoint": attacker.site.token_endpoint,
     }
 
 
@@ -141,73 +158,73 @@ def _read_metadata(run: Run) -> bool:
 LURES = {
     "the token endpoint redirects": Lure(
         set_up=_token_endpoint_redirects,
-        waits=(THIEF,),
+        waits=(ATTACKER,),
         passes=_exchanged,
         whose="a host to which only the token endpoint's redirect points",
     ),
     "the token endpoint redirects in a later run": Lure(
         set_up=_later(_token_endpoint_redirects),
-        waits=(THIEF,),
+        waits=(ATTACKER,),
         passes=_exchanged,
         whose="a host to which only the token endpoint's redirect points",
     ),
     "the token endpoint redirects to plain HTTP": Lure(
         set_up=_token_endpoint_redirects_into_the_clear,
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=_exchanged,
         whose="an address in plain HTTP, to which the token endpoint redirects",
     ),
     "the service redirects": Lure(
         set_up=_service_redirects,
-        waits=(THIEF,),
+        waits=(ATTACKER,),
         passes=_sent_on,
         whose="a host to which only the service's redirect points",
     ),
     "the service redirects by 302": Lure(
         set_up=_service_redirects_by_302,
-        waits=(THIEF,),
+        waits=(ATTACKER,),
         passes=_sent_on,
         whose="a host to which only the service's redirect points",
     ),
     "the service redirects to plain HTTP": Lure(
         set_up=_service_redirects_into_the_clear,
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=_sent_on,
         whose="an address in plain HTTP, to which the service redirects",
     ),
     "the token endpoint is plain HTTP": Lure(
         set_up=_token_endpoint_in_the_clear,
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=lambda run: bool(run.calls(Endpoint.DISCOVERY)),
         whose="a token endpoint in plain HTTP",
     ),
     "the token endpoint is plain HTTP in a later run": Lure(
         set_up=_later(_token_endpoint_in_the_clear),
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=lambda run: bool(run.calls(Endpoint.DISCOVERY)),
         whose="a token endpoint in plain HTTP",
     ),
     "the authorization server is plain HTTP": Lure(
         set_up=_authorization_server_in_the_clear,
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=_read_metadata,
         whose="an authorization server in plain HTTP",
     ),
     "the metadata are another resource's": Lure(
         set_up=_metadata_of_another_resource,
-        waits=(THIEF,),
-        passes=lambda run: bool(run.calls(Endpoint.METADATA, party=THIEF)),
+        waits=(ATTACKER,),
+        passes=lambda run: bool(run.calls(Endpoint.METADATA, party=ATTACKER)),
         whose="a gateway that only metadata of another resource name (RFC 9728 section 3.3)",
     ),
     "the metadata are in plain HTTP": Lure(
         set_up=_metadata_in_the_clear,
-        waits=(CLEAR,),
+        waits=(PLAIN_HTTP,),
         passes=_challenged,
         whose="a host of metadata in plain HTTP",
     ),
     "the redirect names another gateway": Lure(
         set_up=_redirect_names_another,
-        waits=(THIEF,),
+        waits=(ATTACKER,),
         passes=_redirected,
         whose="a gateway that only the redirect names",
     ),
@@ -226,15 +243,15 @@ WORKED_BEFORE = {"in its first run": False, "in a later run": True}
 def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> None:
     """Credentials, codes and verifiers for the honest gateway are not sent to another party."""
     lure = LURES[case]
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     lure.set_up(install)
-    run = ended(install.launch(f"a run in which {case}"))
+    run = require_ended(install.launch(f"a run in which {case}"))
     if len(install.runs) > 1 and not lure.passes(run):
         raise LeftOut("the agent has cached the documents, and does not see where they changed")
     require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
-    _no_credential_sent_to(install.world.desk, run, lure.waits, lure.whose)
+    _no_credential_sent_to(install.world.gateway_endpoints, run, lure.waits, lure.whose)
 
 
 @check("AGENT-13", cases=tuple(WORKED_BEFORE))
@@ -244,24 +261,24 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
     A gateway that only such metadata name gets no code and no secret, not even those that it issued:
     otherwise the user would sign in for another resource than the agent's.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     if WORKED_BEFORE[case]:
-        works(install.launch("a run that makes the agent a client of the honest gateway"))
+        require_done(install.launch("a run that makes the agent a client of the honest gateway"))
         end_tokens(install.world)
-    install.world.service.pointer = f"{install.world.url(THIEF)}{WELL_KNOWN}"
-    run = ended(install.launch(f"a run that is shown another resource's metadata {case}"))
-    if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=THIEF):
+    install.world.service.pointer = f"{install.world.url(ATTACKER)}{WELL_KNOWN}"
+    run = require_ended(install.launch(f"a run that is shown another resource's metadata {case}"))
+    if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=ATTACKER):
         raise LeftOut("the agent has cached the documents, and does not see where they changed")
     require.that(
-        bool(run.calls(Endpoint.METADATA, party=THIEF)),
+        bool(run.calls(Endpoint.METADATA, party=ATTACKER)),
         run.what,
         expected="an agent that reads the metadata to which the challenge points",
         got="none that does",
         exchange=run.last(),
     )
 
-    sent = run.calls(Endpoint.TOKEN, party=THIEF)
+    sent = run.calls(Endpoint.TOKEN, party=ATTACKER)
     expect.that(
         not sent,
         "requests to the token endpoint of a gateway that only metadata of another resource name",
@@ -274,16 +291,16 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
 @check("AGENT-13")
 def two_gateways_are_kept_apart(agents: Agents) -> None:
     """If the metadata name two gateways, credentials of one are not sent to the other."""
-    works(agents.normal())
+    require_done(agents.normal())
     install = agents.install()
     world = install.world
     second = world.add_second_gateway()
     world.service.servers.append(second.site.authorization_server)
-    run = ended(install.launch("a run with two gateways to choose from"))
+    run = require_ended(install.launch("a run with two gateways to choose from"))
     require.that(bool(run.calls(Endpoint.TOKEN)), "the run", expected="an exchange of a code", got="none")
 
     other = "a gateway that is not the one which issued it"
-    _no_credential_sent_to(world.desk, run, (SECOND, SECOND_CORE), other)
+    _no_credential_sent_to(world.gateway_endpoints, run, (SECOND, SECOND_CORE), other)
     _no_credential_sent_to(second, run, (GATEWAY, CORE), other)
 
 
@@ -306,6 +323,6 @@ def _no_credential_sent_to(desk: AgentEndpoints, run: Run, parties: Iterable[str
     expect.that(True, "requests to other parties", expected="none with a credential", got="none")
 
 
-def _proves(each: Heard, challenges: set[str | None]) -> bool:
+def _proves(each: ReceivedRequest, challenges: set[str | None]) -> bool:
     verifier = fields(each.call).get("code_verifier", "")
     return bool(verifier) and s256(verifier) in challenges

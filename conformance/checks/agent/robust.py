@@ -20,7 +20,13 @@ from gateproof.conformance.checks.agent._shared_runs import (
     recovered,
     recovered_later,
 )
-from gateproof.conformance.kit.agent.agent import Agents, all_in_time, carried_out, ended, works
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    expect_done,
+    require_all_in_time,
+    require_done,
+    require_ended,
+)
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, observe, require
@@ -58,15 +64,15 @@ _REFUSED: Mapping[str, int] = {"the first token of the install": 0, "a token tha
 @check("ROBUST-02", needs=["faults"], cases=_PASSING)
 def run_after_a_fault_works(agents: Agents, case: str) -> None:
     """After a run with a fault, the next run without it gets the orders."""
-    works(agents.normal())
+    require_done(agents.normal())
     run, after = recovered(agents, case).runs
-    all_in_time([run])
+    require_all_in_time([run])
     struck = _fault_count(run, case)
     require.that(struck > 0, run.what, expected="an agent that connects", got="no connection")
     count_fault(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
-    carried_out(ended(after))
+    expect_done(require_ended(after))
 
 
 @check("ROBUST-02", needs=["faults"], cases=LATER)
@@ -76,9 +82,9 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
     An agent that caches documents does not fetch them again. If one run does not recover, the later faults
     are left out.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     before, run, after = recovered_later(agents, case)
-    all_in_time([run])
+    require_all_in_time([run])
     if not before.done:
         raise LeftOut("the run before did not work either")
     struck = _fault_count(run, case)
@@ -87,7 +93,7 @@ def later_run_after_a_fault_works(agents: Agents, case: str) -> None:
     count_fault(_fault(case), struck)
     observe(exit_code=run.exit_code)
 
-    carried_out(ended(after))
+    expect_done(require_ended(after))
 
 
 @check("ROBUST-02", needs=["faults"], cases=tuple(_REFUSED))
@@ -96,10 +102,10 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
 
     An agent that does not end by itself fails another rule; it is stopped, so its state may be incomplete.
     """
-    works(agents.normal())
+    require_done(agents.normal())
     runs, place = all_tokens_refused(agents).runs, _REFUSED[case]
     run, after = runs[place], runs[place + 1]
-    all_in_time([run])
+    require_all_in_time([run])
     refused = [
         each for each in run.calls(Endpoint.OPERATION) if (each.call.header("authorization") or "") != ""
     ]
@@ -113,15 +119,15 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
     count_fault(_REFUSES_TOKENS, len(refused))
     observe(exit_code=run.exit_code)
 
-    carried_out(ended(after))
+    expect_done(require_ended(after))
 
 
 @check("ROBUST-02", needs=["faults"])
 def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
     """After a run that was asked to end by SIGTERM, the next run gets the orders."""
-    works(agents.normal())
+    require_done(agents.normal())
     run, after = interrupted(agents).runs
-    all_in_time([run])
+    require_all_in_time([run])
     require.that(
         run.ended is Ended.ASKED_TO,
         run.what,
@@ -133,16 +139,16 @@ def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
     not_killed(run)
     observe(exit_code=run.exit_code)
 
-    carried_out(ended(after))
+    expect_done(require_ended(after))
 
 
 @check("ROBUST-02", needs=["faults"])
 def run_after_an_interruption_works(agents: Agents) -> None:
     """After a run that was interrupted as by Ctrl-C at the sign-in, the next run gets the orders."""
-    works(agents.normal())
+    require_done(agents.normal())
     first, run, after = interrupted_at_sign_in(agents).runs
-    works(first)
-    all_in_time([run])
+    require_done(first)
+    require_all_in_time([run])
     require.that(
         run.ended is Ended.ASKED_TO,
         run.what,
@@ -154,7 +160,7 @@ def run_after_an_interruption_works(agents: Agents) -> None:
     not_killed(run)
     observe(exit_code=run.exit_code)
 
-    carried_out(ended(after))
+    expect_done(require_ended(after))
 
 
 def _fault_count(run: Run, case: str) -> int:

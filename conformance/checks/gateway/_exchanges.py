@@ -22,7 +22,7 @@ NESTED = {
 }
 
 
-def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
+def code_after_working_exchange(world: World, *, verifier: str | None = None) -> tuple[World, Authorization]:
     """An unused code of an agent whose previous code was exchanged successfully in the same way."""
     there, twin = reused_authorization(world, verifier=verifier)
     answer = there.gateway.exchange(twin)
@@ -35,7 +35,7 @@ def proven(world: World, *, verifier: str | None = None) -> tuple[World, Authori
     return there, there.code_for(there.attempt(twin.agent, verifier=verifier))
 
 
-def works(world: World, agent: Agent) -> Exchange:
+def require_exchange(world: World, agent: Agent) -> Exchange:
     """A correct exchange: the positive twin of one with a fault."""
     return require(world.gateway.exchange(world.code_for(world.attempt(agent)))).status(200)
 
@@ -57,7 +57,7 @@ def invalid_grant(answer: Exchange, what: str) -> None:
     )
 
 
-def refreshed(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
+def refresh(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
     """A refresh grant as in RFC 6749. The specification does not define it, so no rule owns this step."""
     answer = gateway.token_request(
         [

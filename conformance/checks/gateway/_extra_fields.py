@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._exchanges import refreshed
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
+from gateproof.conformance.checks.gateway._exchanges import refresh
+from gateproof.conformance.checks.gateway._refreshed_tokens import reused_refreshed_grant
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.wire.exchange import Exchange
@@ -21,6 +21,6 @@ def with_field(
         authorization = world.new_code(agent=agent, resource=resource)
         answer = world.gateway.exchange(authorization, **{name: value})
         return replace(answer, step="exchange with a field more")
-    renewed(world)
+    reused_refreshed_grant(world)
     given = world.grant(agent=agent, resource=resource)
-    return refreshed(world.gateway, agent, given.refresh_token.reveal(), (name, value))
+    return refresh(world.gateway, agent, given.refresh_token.reveal(), (name, value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-LOST: Mapping[str, dict[str, Any]] = {
+REAUTHENTICATION_SCRIPTS: Mapping[str, dict[str, Any]] = {
     "no-refresh-token": {"issue_refresh_token": False},
     "refresh-rejected": {"refresh": "reject"},
 }

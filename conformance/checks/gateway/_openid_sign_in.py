@@ -138,7 +138,7 @@ def openid_sign_in(world: World) -> OpenIdSignIn:
     )
 
 
-def spared_no_more(alone: IsolatedUser) -> None:
+def end_merchant_backoff(alone: IsolatedUser) -> None:
     """Waits until the user can sign in again: the gateway's circuit breaker may be open.
 
     This is not a claim. It keeps the following checks from failing because of the open circuit breaker.
@@ -146,8 +146,8 @@ def spared_no_more(alone: IsolatedUser) -> None:
     alone.script()
     worker_state, deadline = alone.world.worker_state, time.monotonic() + BREAKER_S
     agent = alone.world.agents.new()
-    while not worker_state.spared_in_vain and not _signed_in(alone, agent)[1].codes():
-        worker_state.spared_in_vain = time.monotonic() > deadline
+    while not worker_state.backoff_wait_failed and not _signed_in(alone, agent)[1].codes():
+        worker_state.backoff_wait_failed = time.monotonic() > deadline
         time.sleep(_PAUSE_S)
 
 

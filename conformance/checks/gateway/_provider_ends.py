@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # Scripts of the fake merchant: what the provider does instead of completing a sign-in.
-ENDS: Mapping[str, Mapping[str, Any]] = {
+UNFINISHED_SIGN_INS: Mapping[str, Mapping[str, Any]] = {
     "password-refused": {"page": "wrong_password"},
     "access-denied": {"page": "error=access_denied"},
     "login-required": {"page": "error=login_required"},

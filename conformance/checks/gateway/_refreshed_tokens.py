@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._exchanges import refreshed
+from gateproof.conformance.checks.gateway._exchanges import refresh
 from gateproof.conformance.kit.gateway.worker_state import Renewed
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, NotApplicable
@@ -27,13 +27,13 @@ def refreshable(world: World, otherwise: type[LeftOut | NotApplicable] = LeftOut
     world = world.in_one_browser()
     agent = world.agents.new()
     twin = world.grant(agent=agent)
-    answer = refreshed(world.gateway, agent, twin.refresh_token.reveal())
+    answer = refresh(world.gateway, agent, twin.refresh_token.reveal())
     if answer.status != 200 or not isinstance(answer.member("access_token"), str):
         raise otherwise(UNKNOWN)
     return world.grant(agent=agent)
 
 
-def renewed(world: World) -> Grant:
+def reused_refreshed_grant(world: World) -> Grant:
     """A grant at the home Resource whose access token comes from a refresh.
 
     The specification defines no refresh request. A gateway that refuses it, or that returns a token for
@@ -51,32 +51,32 @@ def renewed(world: World) -> Grant:
     return kept.grant
 
 
-def renewed_from(world: World, grant: Grant) -> Grant:
+def refreshed_grant(world: World, grant: Grant) -> Grant:
     """The given grant after a refresh; `renewed` has shown that refresh is supported.
 
     A gateway may revoke an agent's earlier tokens when the user authorizes the agent again.
     """
-    return renewed_later(
+    return refresh_or_leave_out(
         world, grant, "a later authorization of the same agent ends the refresh token of an earlier one"
     )
 
 
-def renewed_later(world: World, grant: Grant, otherwise: str) -> Grant:
+def refresh_or_leave_out(world: World, grant: Grant, otherwise: str) -> Grant:
     """The given grant after a refresh; left out if the gateway refreshes other grants but not this one."""
-    renewed(world)
+    reused_refreshed_grant(world)
     fresh = _refreshed(world, grant)
     if fresh is None:
         raise LeftOut(otherwise)
     return fresh
 
 
-def renewed_after_its_end(world: World, grant: Grant) -> Grant:
+def refresh_after_expiry(world: World, grant: Grant) -> Grant:
     """The given grant, refreshed after its access token has expired."""
     life_s = world.clock.life_s(grant.access_token, grant.answer)
     if not life_s < LONGEST_LIFE_S:
         raise LeftOut("access tokens live too long to wait for their end")
     world.clock.advance(max(0, round(life_s)) + LEEWAY_S)
-    return renewed_later(world, grant, "a refresh is refused when the access token has expired")
+    return refresh_or_leave_out(world, grant, "a refresh is refused when the access token has expired")
 
 
 def _fresh(world: World) -> Grant | None:
@@ -95,7 +95,7 @@ def _fresh(world: World) -> Grant | None:
 
 
 def _refreshed(world: World, grant: Grant) -> Grant | None:
-    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
+    answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal())
     token = answer.member("access_token")
     if answer.status != 200 or not isinstance(token, str) or not token:
         return None

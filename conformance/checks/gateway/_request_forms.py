@@ -42,13 +42,13 @@ def chunked(request: Request) -> Request:
     return replace(request, headers=(*request.headers, ("Transfer-Encoding", "chunked")))
 
 
-def unless_a_length_is_demanded(answer: Exchange) -> Exchange:
+def unless_length_required(answer: Exchange) -> Exchange:
     """An answer to a chunked request; left out if the server requires Content-Length or speaks HTTP/1.0."""
     if answer.status in {411, 501}:
         raise LeftOut("the server takes no chunked request")
     return answer
 
 
-def in_form(world: World, form: Form) -> World:
+def with_request_form(world: World, form: Form) -> World:
     """The same world, whose agents and backends send their requests in another form."""
     return replace(world, gateway=world.gateway.in_form(form))

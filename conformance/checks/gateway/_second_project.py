@@ -16,7 +16,7 @@ def agents_for(world: World, resources: Sequence[Resource]) -> list[Agent]:
     return [agents[resource.project_id] for resource in resources]
 
 
-def granted_there(world: World, agent: Agent, resource: Resource, user: User | None = None) -> Grant:
+def grant_at(world: World, agent: Agent, resource: Resource, user: User | None = None) -> Grant:
     """Tokens for this Resource: the agent's own, or a new agent's if this one belongs to another Project."""
     attempt = world.attempt(agent, resource=resource, user=user)
     visit = world.gateway.visit(attempt, wherever=True)
@@ -26,9 +26,9 @@ def granted_there(world: World, agent: Agent, resource: Resource, user: User | N
     return world.grant_of(world.authorization_of(attempt, code), attempt)
 
 
-def granted_to_the_same(world: World, agent: Agent, resource: Resource) -> Grant:
+def grant_at_for_same_agent(world: World, agent: Agent, resource: Resource) -> Grant:
     """The agent's own tokens for this Resource; left out if the agent belongs to another Project."""
-    grant = granted_there(world, agent, resource)
+    grant = grant_at(world, agent, resource)
     if grant.agent.client_id != agent.client_id:
         raise LeftOut("the gateway lets an agent into one Project only")
     return grant

@@ -9,7 +9,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 
-def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> None:
+def expect_owner(world: World, answer: Exchange, user: User, resource: Resource) -> None:
     """The merchant, if it can be asked, issued the access token for this user and this Resource."""
     if world.merchant is None:
         return
@@ -30,7 +30,7 @@ def belongs(world: World, answer: Exchange, user: User, resource: Resource) -> N
         )
 
 
-def are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
+def expect_own_tokens(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
     """Each redemption gives a token of its grant's user and Resource, and no two owners share one."""
     owners: dict[str, tuple[str, str]] = {}
     for grant, proxy_token in redeemed:
@@ -44,7 +44,7 @@ def are_their_own(world: World, redeemed: list[tuple[Grant, Secret]]) -> None:
             expected="a token of their own",
             got=f"the one that {first[0]} got at Resource {first[1]}",
         )
-        belongs(world, answer, grant.user, grant.resource)
+        expect_owner(world, answer, grant.user, grant.resource)
 
 
 def _may_be_unknown(world: World, resource: Resource) -> bool:
@@ -53,6 +53,6 @@ def _may_be_unknown(world: World, resource: Resource) -> bool:
     The token can be from another merchant, or from an earlier run, because the gateway may still store tokens
     from it. In a long campaign, the fake merchant also drops its oldest tokens.
     """
-    if resource.merchant_client_id is None or not world.projects.pool.is_own(resource.project_id):
+    if resource.merchant_client_id is None or not world.projects.pool.created_by_run(resource.project_id):
         return True
     return world.merchant is not None and world.merchant.dropped()["tokens"] > 0

@@ -13,7 +13,7 @@ from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Resource, User
 
-SESSIONS_NOT_SEEN = (
+NO_PARALLEL_SESSIONS = (
     "users do not stay signed in in two browsers at once: this check is for gateways that keep users signed "
     "in and allow a user several sessions"
 )
@@ -48,7 +48,7 @@ def pending_agent(world: World, resource: Resource) -> Agent:
     return agent
 
 
-def good(world: World) -> tuple[World, Attempt]:
+def attempt_known_to_work(world: World) -> tuple[World, Attempt]:
     """A new request of an agent that has just got a code, and a world with the browser that received it."""
     world, given = reused_authorization(world)
     return world, world.attempt(given.agent)
@@ -87,7 +87,7 @@ def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, us
     return visit
 
 
-def staying_in(world: World, browser: Browsing) -> World:
+def in_browser(world: World, browser: Browsing) -> World:
     """The same world, in which all users sign in in this browser."""
     return replace(world, gateway=replace(world.gateway, sign_in=browser.visit))
 
@@ -98,11 +98,11 @@ def keeps_several_sessions(world: World) -> bool:
     A gateway may allow one session per user. False also if users never stay signed in: then the check cannot
     tell whether a new session ends another one.
     """
-    if world.worker_state.side_by_side is None:
+    if world.worker_state.parallel_sessions is None:
         agent, here, there = world.agents.new(), world.in_one_browser(), world.in_one_browser()
         first, again, _, after = (_user_actions(browser, agent) for browser in (here, here, there, here))
-        world.worker_state.side_by_side = again == after < first
-    return world.worker_state.side_by_side
+        world.worker_state.parallel_sessions = again == after < first
+    return world.worker_state.parallel_sessions
 
 
 def _user_actions(browser: World, agent: Agent) -> int:

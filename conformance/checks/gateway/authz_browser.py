@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateproof.conformance.checks.gateway._visits import approves, no_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.kit.inputs.entropy import apparent_bits, most_bits, steady_steps
+from gateproof.conformance.kit.inputs.entropy import apparent_bits, max_bits, steady_steps
 from gateproof.conformance.signin.markup import read_page
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -63,7 +63,7 @@ def codes_look_random(gateway: Gateway, world: World) -> None:
         expected="no constant step",
         got="always the same difference from one to the next",
     )
-    bits = apparent_bits(codes) if many else most_bits(codes)
+    bits = apparent_bits(codes) if many else max_bits(codes)
     expect.that(bits > 127, f"{count} codes", expected="128 random bits", got=f"about {bits:.0f} bits")
 
 

@@ -9,7 +9,7 @@ from gateproof.conformance.checks.gateway._error_redirects import (
     names_the_issuer,
 )
 from gateproof.conformance.checks.gateway._faulty_requests import REFUSED, Change
-from gateproof.conformance.checks.gateway._visits import approves, good
+from gateproof.conformance.checks.gateway._visits import approves, attempt_known_to_work
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -40,7 +40,7 @@ def redirect_of_a_user_who_declines_has_error_and_state(world: World) -> None:
 @check("AUTHZ-25")
 def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
     """`iss` in a redirect with a code, if present, is the issuer of the discovery document."""
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt)
     require_code(world.gateway, visit)
@@ -51,7 +51,7 @@ def issuer_in_a_redirect_is_the_discovered_one(world: World) -> None:
 @check("AUTHZ-25", needs=["sign-in:browser"], cases=REFUSED)
 def issuer_in_an_error_redirect_is_the_discovered_one(world: World, case: Change) -> None:
     """`iss` in a redirect with an error, if present, is the issuer of the discovery document."""
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     issuer = world.discovery(attempt.resource).get("issuer")
     visit = here.gateway.visit(attempt, pairs=case(list(attempt.parameters.items())), wherever=True)
     is_an_error_redirect(attempt, visit)
@@ -88,5 +88,5 @@ def no_form_is_sent_on(gateway: Gateway, world: World) -> None:
 
 def _stated(world: World) -> tuple[World, Attempt]:
     """A request with a state that has to be encoded, in a browser where a good request gave a code."""
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     return here, here.attempt(attempt.agent, state=STATE)

@@ -75,7 +75,7 @@ def _sent_from_another_browser(
     """The visit of another browser that sends the form with this number."""
     url = gateway.authorization_url(attempt)
     try:
-        visit = gateway.browser().hand_over(act, url, attempt.user, to=to)
+        visit = gateway.browser().act_in_other_browser(act, url, attempt.user, to=to)
     except BeyondReach as end:
         visit = end.visit
     require.that(visit is not None, what, expected="that form", got="fewer forms than before")

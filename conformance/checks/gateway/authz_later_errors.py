@@ -15,15 +15,21 @@ from gateproof.conformance.checks.gateway._error_redirects import (
     is_an_error_redirect,
     names_the_issuer,
 )
-from gateproof.conformance.checks.gateway._openid_sign_in import SecondSignIn, openid_sign_in, spared_no_more
-from gateproof.conformance.checks.gateway._provider_ends import ENDS
+from gateproof.conformance.checks.gateway._openid_sign_in import (
+    SecondSignIn,
+    end_merchant_backoff,
+    openid_sign_in,
+)
+from gateproof.conformance.checks.gateway._provider_ends import UNFINISHED_SIGN_INS
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet
 from gateproof.conformance.wire.client import RateLimited
 
-_SOME_ENDS = {name: ENDS[name] for name in ("access-denied", "login-required", "code-refused", "html")}
+_SOME_ENDS = {
+    name: UNFINISHED_SIGN_INS[name] for name in ("access-denied", "login-required", "code-refused", "html")
+}
 
 
 @check("AUTHZ-24", needs=["sign-in:browser", "merchant"], alone=True, cases=_SOME_ENDS)
@@ -79,4 +85,4 @@ def _unfinished(world: World, script: Mapping[str, Any]) -> Iterator[SecondSignI
         if "sign_in" in script:
             # An error here must not replace the result of the check.
             with suppress(Unmet, LeftOut, SignInFailed, RateLimited):
-                spared_no_more(signing_in.alone)
+                end_merchant_backoff(signing_in.alone)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from selectolax.lexbor import LexborHTMLParser
 
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
-from gateproof.conformance.checks.gateway._visits import good, visit_with
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, visit_with
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -133,7 +133,7 @@ def what_a_request_says_is_no_markup(
 ) -> None:
     """Markup in a request parameter creates no element and no attribute of a page, error pages included."""
     mark = _mark()
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     name, value = case(mark)
     visit_with(here, attempt, **{name: value})
 

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.codes import require_code
-from gateproof.conformance.kit.gateway.several_merchants import Shop, merchants, shop
+from gateproof.conformance.kit.gateway.several_merchants import MerchantAccount, merchant_account, merchants
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -37,7 +37,7 @@ _INJECTED: Mapping[str, _Injected] = {
     "names-no-issuer-and-poses-in-the-id-token": _Injected(poses=True),
 }
 # How a hostile merchant sends the browser on to an honest one, for this callback of the gateway.
-_Lies = Callable[[Shop, str], Mapping[str, Any]]
+_Lies = Callable[[MerchantAccount, str], Mapping[str, Any]]
 _SENDING_ON: Mapping[str, _Lies] = {
     "by-a-redirect": lambda honest, callback: {
         "sends_browsers_to": honest.site.endpoints["authorization_endpoint"],
@@ -53,8 +53,8 @@ _SENDING_ON: Mapping[str, _Lies] = {
 class _Scene:
     """An honest merchant with its user, a hostile one, and the gateway's callback for the honest one."""
 
-    honest: Shop
-    hostile: Shop
+    honest: MerchantAccount
+    hostile: MerchantAccount
     callback: str
 
 
@@ -116,7 +116,7 @@ def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = Fal
     with merchants(world, 2) as (one, other):
         login = f"{world.unique()}@merchant.example"
         client_id = f"gateway-{world.unique()}"
-        honest = shop(world, one, login=login, client_id=client_id)
+        honest = merchant_account(world, one, login=login, client_id=client_id)
         attempt = world.attempt(resource=honest.alone.resource, user=honest.alone.user)
         visit = world.gateway.visit(attempt, wherever=True)
         require_code(world.gateway, visit)
@@ -127,7 +127,7 @@ def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = Fal
         if lies is not None:
             other.admin.lie(**lies(honest, callback))
         other_id = client_id if one_client_id else f"gateway-{world.unique()}"
-        hostile = shop(world, other, login=login, client_id=other_id)
+        hostile = merchant_account(world, other, login=login, client_id=other_id)
         yield _Scene(honest=honest, hostile=hostile, callback=callback)
 
 
@@ -139,7 +139,7 @@ def _takes_any_code(scene: _Scene, case: _Injected, begun: JournalEntry) -> None
     hostile.site.admin.lie(any_code_for=hostile.alone.user.login, id_token={**nonce, **posing})
 
 
-def _codes(at: Shop) -> set[str]:
+def _codes(at: MerchantAccount) -> set[str]:
     return {token.value for token in at.site.admin.tokens("code")}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in, spared_no_more
-from gateproof.conformance.checks.gateway._provider_ends import ENDS
+from gateproof.conformance.checks.gateway._openid_sign_in import end_merchant_backoff, openid_sign_in
+from gateproof.conformance.checks.gateway._provider_ends import UNFINISHED_SIGN_INS
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
@@ -15,7 +15,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unmet, expect
 from gateproof.conformance.wire.client import RateLimited
 
 
-@check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=ENDS)
+@check("AUTHZ-20", needs=["sign-in:browser", "merchant"], alone=True, cases=UNFINISHED_SIGN_INS)
 def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: Mapping[str, Any]) -> None:
     """If the identity provider does not finish a user's second sign-in, the user gets no code.
 
@@ -38,4 +38,4 @@ def sign_in_that_the_provider_does_not_finish_gives_no_code(world: World, case: 
         if "sign_in" in case:
             # An error here must not replace the result of the check.
             with suppress(Unmet, LeftOut, SignInFailed, RateLimited):
-                spared_no_more(signing_in.alone)
+                end_merchant_backoff(signing_in.alone)

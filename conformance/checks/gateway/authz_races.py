@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.checks.gateway._visits import SESSIONS_NOT_SEEN, code_came, keeps_several_sessions
+from gateproof.conformance.checks.gateway._visits import (
+    NO_PARALLEL_SESSIONS,
+    code_came,
+    keeps_several_sessions,
+)
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Resource
-from gateproof.conformance.suite.races import Races, amid, together
+from gateproof.conformance.suite.races import Races, run_during, together
 from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 
 # Number of concurrent browsers.
@@ -29,7 +33,7 @@ def sign_ins_at_once_end_at_their_own_request(world: World, races: Races) -> Non
     world.new_code()
     browsers = BROWSERS if keeps_several_sessions(world) else min(BROWSERS, len(world.users))
     if browsers < 2:
-        raise LeftOut(f"there is one user, and {SESSIONS_NOT_SEEN}")
+        raise LeftOut(f"there is one user, and {NO_PARALLEL_SESSIONS}")
     for _ in races.each():
         users = [world.users[number % len(world.users)] for number in range(browsers)]
         attempts = [world.attempt(world.agents.new(), user=user) for user in users]
@@ -52,7 +56,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     The merchant delays its answers until both requests have arrived, or for a short time.
     """
     if not keeps_several_sessions(world):
-        raise LeftOut(SESSIONS_NOT_SEEN)
+        raise LeftOut(NO_PARALLEL_SESSIONS)
     for _ in races.each():
         alone = isolated_user(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
@@ -87,7 +91,7 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
                 got=pending.outcome(),
             )
 
-        history = amid(authorizing, partial(world.projects.approve_agent, agent, resource), choice)
+        history = run_during(authorizing, partial(world.projects.approve_agent, agent, resource), choice)
 
         for visit in history.before:
             what = "authorization that was under way when its agent was approved"

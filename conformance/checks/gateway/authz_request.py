@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.checks.gateway._visits import code_came, good, no_code, visit_with
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, code_came, no_code, visit_with
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
@@ -103,7 +103,7 @@ DOUBLED: Mapping[str, tuple[str, Callable[[str], str], bool]] = {
 @check("AUTHZ-03", cases=MISSING)
 def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> None:
     """A request without a required parameter gives no code; the same request with it gives one."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name not in case]
 
     visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
@@ -113,7 +113,7 @@ def request_without_it_gives_no_code(world: World, case: tuple[str, ...]) -> Non
 @check("AUTHZ-03", cases=OPENID)
 def request_of_openid_without_pkce_gives_no_code(world: World, case: Mapping[str, str]) -> None:
     """Parameters of OpenID Connect do not replace those of PKCE."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     others = {name: value for name, value in attempt.parameters.items() if name not in PKCE}
 
     visit = world.gateway.visit(attempt, pairs=list({**others, **case}.items()), wherever=True)
@@ -123,7 +123,7 @@ def request_of_openid_without_pkce_gives_no_code(world: World, case: Mapping[str
 @check("AUTHZ-03", cases=EMPTY)
 def request_with_it_empty_gives_no_code(world: World, case: tuple[str, ...]) -> None:
     """An empty parameter counts as missing (RFC 6749 section 3.1) and gives no code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
 
     visit = visit_with(world, attempt, **dict.fromkeys(case, ""))
     no_code(visit, f"authorization with {' and '.join(case)} empty")
@@ -132,7 +132,7 @@ def request_with_it_empty_gives_no_code(world: World, case: tuple[str, ...]) -> 
 @check("AUTHZ-04", cases=METHODS)
 def other_challenge_method_gives_no_code(world: World, case: str) -> None:
     """A code_challenge_method other than S256 gives no code, although the challenge is correct."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
 
     no_code(visit_with(world, attempt, code_challenge_method=case), f"authorization with the method {case}")
 
@@ -140,7 +140,7 @@ def other_challenge_method_gives_no_code(world: World, case: str) -> None:
 @check("AUTHZ-04")
 def plain_challenge_gives_no_code(world: World) -> None:
     """The method `plain`, with the verifier as its challenge, gives no code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     visit = visit_with(
         world, attempt, code_challenge_method="plain", code_challenge=attempt.verifier.reveal()
     )
@@ -151,7 +151,7 @@ def plain_challenge_gives_no_code(world: World) -> None:
 @check("AUTHZ-04")
 def challenge_without_a_method_gives_no_code(world: World) -> None:
     """A challenge without a method means `plain` in RFC 7636, so it gives no code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     pairs = [(name, value) for name, value in attempt.parameters.items() if name != PKCE[1]]
 
     visit = world.gateway.visit(attempt, pairs=pairs, wherever=True)
@@ -161,7 +161,7 @@ def challenge_without_a_method_gives_no_code(world: World) -> None:
 @check("AUTHZ-04")
 def s256_in_lower_case_is_never_plain(world: World) -> None:
     """`s256` may be treated as S256 or refused (recorded), but not treated as `plain`."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     visit = visit_with(world, attempt, code_challenge_method="s256")
     observe(s256_in_lower_case="gives a code" if visit.codes() else "gives no code")
     if not visit.codes():
@@ -178,7 +178,7 @@ def s256_in_lower_case_is_never_plain(world: World) -> None:
 @check("AUTHZ-05", cases=RESPONSE_TYPES)
 def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> None:
     """A response_type other than `code` gives no code, and no token in any address."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
 
     visit = visit_with(world, attempt, response_type=case)
 
@@ -199,7 +199,7 @@ def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> N
 @check("AUTHZ-11", cases=UNKNOWN_CLIENTS)
 def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[str], str | None]) -> None:
     """An unregistered client_id gets no code, and the browser is not redirected to its redirect_uri."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     own = attempt.agent.client_id
     if case in NEIGHBOURS and may_be_anothers(own):
         raise LeftOut("client IDs are so short that a neighbouring one may belong to another agent")
@@ -212,7 +212,7 @@ def unknown_client_gets_no_code_and_no_redirect(world: World, case: Callable[[st
 @check("AUTHZ-11")
 def proxy_client_is_no_agent(world: World) -> None:
     """A Proxy client's ID as client_id gets no code and no redirect: it has no redirect URI."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     _no_code_and_no_redirect(world, attempt, world.projects.home().proxy_client.id)
 
 
@@ -220,7 +220,7 @@ def proxy_client_is_no_agent(world: World) -> None:
 def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str], str], bool]) -> None:
     """A request with a parameter twice gives no code, whichever of the two is correct."""
     name, other, first = case
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     pairs = list(attempt.parameters.items())
     added = (name, other(attempt.parameters[name]))
 
@@ -233,7 +233,7 @@ def doubled_parameter_gives_no_code(world: World, case: tuple[str, Callable[[str
 @check("AUTHZ-14")
 def unknown_parameters_change_nothing(world: World) -> None:
     """Unknown parameters are ignored, and the request gives a code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     unknown = [("gateproof", "1"), ("x_empty", ""), ("utm_source", "https://agent.example/?code=x")]
 
     visit = world.gateway.visit(attempt, pairs=[*unknown, *attempt.parameters.items()])
@@ -244,7 +244,7 @@ def unknown_parameters_change_nothing(world: World) -> None:
 @check("AUTHZ-14", cases={"reversed": -1, "rotated": 1})
 def order_of_parameters_does_not_matter(world: World, case: int) -> None:
     """The same parameters in another order give a code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     pairs = list(attempt.parameters.items())
     pairs = pairs[::-1] if case < 0 else pairs[case:] + pairs[:case]
 
@@ -254,7 +254,7 @@ def order_of_parameters_does_not_matter(world: World, case: int) -> None:
 @check("AUTHZ-14")
 def order_of_scopes_does_not_matter(world: World) -> None:
     """The same scopes in another order give a code."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     scope = " ".join(reversed(attempt.parameters["scope"].split()))
 
     code_came(visit_with(world, attempt, scope=scope), "authorization with the scopes in another order")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
+from gateproof.conformance.checks.gateway._exchanges import code_after_working_exchange, no_tokens
 from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_field
-from gateproof.conformance.checks.gateway._visits import good, no_code, visit_with
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, no_code, visit_with
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -59,7 +59,7 @@ def record_of_when_the_policy_is_applied(gateway: Gateway, world: World) -> None
 @check("AUTHZ-18", cases=FOREIGN_SCOPES)
 def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[str], str]) -> None:
     """An invented scope is refused, or is not among the granted scopes."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     require.that(bool(attempt.resource.scopes), "Resource", expected="a scope of its own", got="none")
     foreign = case(attempt.resource.scopes[0])
     if not foreign or foreign in attempt.parameters["scope"].split():
@@ -84,7 +84,7 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
         indicator=f"https://api.merchant.example/v3/{world.unique()}", scopes=(foreign,)
     )
     world.new_code(resource=other)
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
 
     _does_not_grant(world, attempt, foreign)
 
@@ -92,7 +92,7 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
 @check("AUTHZ-18", cases=GRANTS)
 def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) -> None:
     """An invented scope is not granted if only a code exchange or a refresh names it."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     attempt = world.attempt(authorization.agent)
     foreign = FOREIGN_SCOPES["unknown"]("")
     scope = f"{attempt.parameters['scope']} {foreign}"
@@ -107,7 +107,7 @@ def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) ->
 @check("AUTHZ-18", cases=("scope", "scopes"))
 def scope_that_the_registration_names_is_not_granted(world: World, case: str) -> None:
     """A scope that the Resource lacks is not granted to an agent that named it when it registered."""
-    world, attempt = good(world)
+    world, attempt = attempt_known_to_work(world)
     foreign = f"refunds:{world.unique()}"
     named = ["openid", *attempt.resource.scopes, foreign]
     metadata = world.agents.metadata() | {case: " ".join(named) if case == "scope" else named}

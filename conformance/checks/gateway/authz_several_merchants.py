@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Visit
 from gateproof.conformance.kit.gateway.isolated_user import let_expire
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
-from gateproof.conformance.kit.gateway.several_merchants import Shop, merchants, shop
+from gateproof.conformance.kit.gateway.several_merchants import MerchantAccount, merchant_account, merchants
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe
@@ -154,7 +154,9 @@ def user_of_one_merchant_gets_no_token_of_their_namesake_at_another(world: World
 
 
 @contextmanager
-def _two_shops(world: World, two: Two, lies: Lies | None = None) -> Iterator[tuple[Shop, Shop]]:
+def _two_shops(
+    world: World, two: Two, lies: Lies | None = None
+) -> Iterator[tuple[MerchantAccount, MerchantAccount]]:
     """Resources at two new merchants that know a user of the same login; the second one may be hostile."""
     with merchants(world, 2) as (one_site, other_site):
         login = f"{world.unique()}@merchant.example"
@@ -163,22 +165,22 @@ def _two_shops(world: World, two: Two, lies: Lies | None = None) -> Iterator[tup
         if lies is not None:
             other_site.admin.lie(**lies(one_site, client_id))
         sites = [(one_site, client_id), (other_site, other_id)]
-        made: list[Shop] = []
+        made: list[MerchantAccount] = []
         for site, known_as in reversed(sites) if two.other_first else sites:
             beside = made[0].alone.project if made and two.one_project else None
-            made.append(shop(world, site, login=login, client_id=known_as, beside=beside))
+            made.append(merchant_account(world, site, login=login, client_id=known_as, beside=beside))
             if two.other_first and len(made) == 1:
                 _tries_to_sign_in(world, made[0])
         one, other = reversed(made) if two.other_first else made
         yield one, other
 
 
-def _tries_to_sign_in(world: World, at: Shop) -> None:
+def _tries_to_sign_in(world: World, at: MerchantAccount) -> None:
     """The user tries to sign in at this merchant; the sign-in may fail."""
     world.gateway.visit(world.attempt(resource=at.alone.resource, user=at.alone.user), wherever=True)
 
 
-def _signs_in(world: World, browser: Browsing, at: Shop) -> None:
+def _signs_in(world: World, browser: Browsing, at: MerchantAccount) -> None:
     """The user signs in at this merchant; left out if the gateway does not use OpenID Connect there."""
     before = at.signed_in()
     visit = _visit(world, browser, at, at.alone.user)
@@ -187,7 +189,7 @@ def _signs_in(world: World, browser: Browsing, at: Shop) -> None:
         raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
 
 
-def _is_not_signed_in(world: World, browser: Browsing, at: Shop) -> None:
+def _is_not_signed_in(world: World, browser: Browsing, at: MerchantAccount) -> None:
     """A user who types a wrong password gets no code in this browser; the right password gives one."""
     user = at.alone.user
     wrong = replace(user, password=world.gateway.keyring.secret("wrong_password", _WRONG_PASSWORD))
@@ -196,7 +198,7 @@ def _is_not_signed_in(world: World, browser: Browsing, at: Shop) -> None:
     _signs_in(world, browser, at)
 
 
-def _visit(world: World, browser: Browsing, at: Shop, user: User) -> Visit:
+def _visit(world: World, browser: Browsing, at: MerchantAccount, user: User) -> Visit:
     gateway = world.gateway
     attempt = world.attempt(resource=at.alone.resource, user=user)
     url = gateway.authorization_url(attempt)
@@ -204,7 +206,7 @@ def _visit(world: World, browser: Browsing, at: Shop, user: User) -> Visit:
     return gateway.record_secrets(visit)
 
 
-def _used(world: World, honest: Shop, other: Shop, *, hostile: bool) -> None:
+def _used(world: World, honest: MerchantAccount, other: MerchantAccount, *, hostile: bool) -> None:
     """Sign-ins at both merchants and a refresh of each merchant token, with the other merchant in between."""
     for each in (honest, other):
         each.alone.short_lived()
@@ -222,12 +224,12 @@ def _used(world: World, honest: Shop, other: Shop, *, hostile: bool) -> None:
     honest.alone.grant()
 
 
-def _requests_with_tokens(owner: Shop) -> int:
+def _requests_with_tokens(owner: MerchantAccount) -> int:
     """How many requests with an assertion or a refresh token this merchant received."""
     return sum(bool(entry.grant == "refresh_token" or any(_assertions(entry))) for entry in owner.journal())
 
 
-def _expect_nothing_of(owner: Shop, receiver: Shop) -> None:
+def _expect_nothing_of(owner: MerchantAccount, receiver: MerchantAccount) -> None:
     """The receiver got no assertion that was made for the owner, and no refresh token of the owner."""
     tokens = {token.value for token in owner.site.admin.tokens("refresh_token")}
     for entry in receiver.journal():
@@ -248,7 +250,7 @@ def _assertions(entry: JournalEntry) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
-def _is_for(owner: Shop, token: str) -> bool:
+def _is_for(owner: MerchantAccount, token: str) -> bool:
     parsed = read(token)
     audience = parsed.claims.get("aud") if parsed is not None else None
     named = audience if isinstance(audience, list) else [audience]

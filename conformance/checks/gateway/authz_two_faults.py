@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gateproof.conformance.checks.gateway._faulty_requests import REFUSED, Change, with_other, without
-from gateproof.conformance.checks.gateway._visits import good, no_code, redirected_elsewhere
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, no_code, redirected_elsewhere
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -35,7 +35,7 @@ def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> No
 
     It is sent from a signed-in browser, and from a new one.
     """
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     world.show(UNREGISTERED)
     for where, visit in _visits(world, here, attempt, case, ("redirect_uri", UNREGISTERED)):
         what = f"authorization with an unregistered redirect URI and another fault, in {where}"
@@ -46,7 +46,7 @@ def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> No
 @check("AUTHZ-06", cases={"first": True, "last": False})
 def unregistered_uri_beside_the_registered_one_is_never_gone_to(world: World, case: bool) -> None:
     """If a request has redirect_uri twice, the browser is not redirected to the unregistered one."""
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     world.show(UNREGISTERED)
     pairs, added = list(attempt.parameters.items()), ("redirect_uri", UNREGISTERED)
 
@@ -61,7 +61,7 @@ def unknown_client_is_told_of_no_other_fault(world: World, case: Change) -> None
 
     It is sent from a signed-in browser, and from a new one.
     """
-    here, attempt = good(world)
+    here, attempt = attempt_known_to_work(world)
     world.show(NOBODY)
     for where, visit in _visits(world, here, attempt, case, ("client_id", NOBODY)):
         what = f"authorization with an unknown client_id and another fault, in {where}"

@@ -57,7 +57,7 @@ def _sent_late(gateway: Gateway, browser: Browsing, act: int, shown: Attempt, ot
         browser.copy_cookies(tab, gateway.hosts())
 
     try:
-        visit = browser.hold_back(act, gateway.authorization_url(shown), shown.user, meanwhile)
+        visit = browser.call_before_act(act, gateway.authorization_url(shown), shown.user, meanwhile)
     except BeyondReach as end:
         visit = end.visit
     return gateway.record_secrets(visit) if visit is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._tokens import claims_of
-from gateproof.conformance.checks.gateway._visits import approves, no_code, staying_in
+from gateproof.conformance.checks.gateway._visits import approves, in_browser, no_code
 from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -110,7 +110,7 @@ def _signs_in_as(
     if user.password.reveal() == world.users[0].password.reveal():
         raise LeftOut("both users have the same password")
     _require_another(_sub(world, agent, user, world.gateway.browser()), theirs)
-    attempt, there = world.attempt(agent, user=user), staying_in(world, browser)
+    attempt, there = world.attempt(agent, user=user), in_browser(world, browser)
     pairs = list({**attempt.parameters, **(extra or {})}.items())
     visit = there.gateway.visit(attempt, pairs=pairs, wherever=True)
     if not visit.passwords or not visit.codes():
@@ -130,7 +130,7 @@ def _handed_over(gateway: Gateway, world: World, act: int, user: User, to: Brows
     """Browser `to` sends the form with this number of an authorization that the user began in another one."""
     url = gateway.authorization_url(world.attempt(user=user))
     try:
-        visit = gateway.browser().hand_over(act, url, user, to=to)
+        visit = gateway.browser().act_in_other_browser(act, url, user, to=to)
     except BeyondReach as end:
         visit = end.visit
     if visit is None:
@@ -140,7 +140,7 @@ def _handed_over(gateway: Gateway, world: World, act: int, user: User, to: Brows
 
 def _sub(world: World, agent: Agent, user: User, browser: Browsing) -> object:
     """The `sub` of the token that the agent gets for this user in this browser."""
-    grant = staying_in(world, browser).grant(agent=agent, user=user)
+    grant = in_browser(world, browser).grant(agent=agent, user=user)
     return claims_of(world, grant).get("sub")
 
 

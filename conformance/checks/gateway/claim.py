@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.checks.gateway._second_project import agents_for, granted_there
+from gateproof.conformance.checks.gateway._second_project import agents_for, grant_at
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -246,7 +246,7 @@ def project_id_follows_the_resource(world: World) -> None:
     world = world.in_one_browser()
     agent, home, other = world.agents.new(), world.projects.home(), world.projects.another()
     for project in (home, other):
-        grant = granted_there(world, agent, project.resource)
+        grant = grant_at(world, agent, project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
     grant = world.grant(agent=agent, resource=home.resource)
     expect.equal(ext_of(world, grant).get("project_id"), home.id, "ext.project_id, at home again")
@@ -255,10 +255,10 @@ def project_id_follows_the_resource(world: World) -> None:
 @check("CLAIM-08", needs=["control:create_resource", "control:create_project"])
 def project_id_is_not_told_by_the_indicator(world: World) -> None:
     """Two Projects with the same Resource indicator give tokens with different project IDs."""
-    projects, world = console.of_one_indicator(world), world.in_one_browser()
+    projects, world = console.two_with_same_indicator(world), world.in_one_browser()
     agent = world.agents.new()
     for project in projects:
-        grant = granted_there(world, agent, project.resource)
+        grant = grant_at(world, agent, project.resource)
         expect.equal(ext_of(world, grant).get("project_id"), project.id, "ext.project_id")
 
 

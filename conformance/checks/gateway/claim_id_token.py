@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import reused_refreshed_grant
 from gateproof.conformance.checks.gateway._tokens import in_the_future
 from gateproof.conformance.checks.gateway._visits import visit_with
 from gateproof.conformance.kit.gateway.world import World
@@ -72,7 +72,7 @@ def id_token_repeats_the_nonce(world: World) -> None:
 @check("CLAIM-11")
 def id_token_of_a_refresh_is_for_the_same_user(world: World) -> None:
     """The ID token of a refresh has the same issuer and subject, the agent as audience, and valid times."""
-    fresh = renewed(world)
+    fresh = reused_refreshed_grant(world)
     if not isinstance(fresh.answer.member("id_token"), str):
         raise LeftOut("a refresh brings no ID token")
     before = world.jwt(fresh.id_token, "ID token").claims

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_later
+from gateproof.conformance.checks.gateway._refreshed_tokens import (
+    refresh_or_leave_out,
+    reused_refreshed_grant,
+)
 from gateproof.conformance.checks.gateway._tokens import claims_of, does_not_reveal_the_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -39,7 +42,7 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
 @check("CLAIM-10")
 def id_token_of_a_refresh_is_not_meant_for_the_resource(world: World) -> None:
     """The `aud` of the ID token of a refresh does not contain the Resource indicator."""
-    fresh = renewed(world)
+    fresh = reused_refreshed_grant(world)
     id_token = fresh.answer.member("id_token")
     if not isinstance(id_token, str) or not id_token:
         raise LeftOut("a refresh brings no ID token")
@@ -118,7 +121,7 @@ def refresh_token_of_a_refresh_is_opaque(world: World) -> None:
     """The refresh tokens of a first and a second refresh are no JWTs and do not reveal the user."""
     grant = world.grant()
     for what in ("refresh token of the first refresh", "refresh token of the second refresh"):
-        grant = renewed_later(world, grant, "a refresh of this token is refused")
+        grant = refresh_or_leave_out(world, grant, "a refresh of this token is refused")
 
         _opaque(grant, what)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from gateproof.conformance.checks.gateway._visits import SESSIONS_NOT_SEEN, keeps_several_sessions
+from gateproof.conformance.checks.gateway._visits import NO_PARALLEL_SESSIONS, keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.world import World
@@ -39,7 +39,7 @@ def sub_of_a_new_user_is_one_when_both_first_sign_ins_meet(world: World, races: 
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     if not keeps_several_sessions(world):
-        raise LeftOut(SESSIONS_NOT_SEEN)
+        raise LeftOut(NO_PARALLEL_SESSIONS)
     for _ in races.each():
         agent, user = world.agents.new(), new_user(world, world.merchant)
         attempts = [world.attempt(agent, user=user) for _ in range(2)]

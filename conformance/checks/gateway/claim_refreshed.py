@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._refreshed_tokens import (
-    renewed,
-    renewed_after_its_end,
-    renewed_from,
+    refresh_after_expiry,
+    refreshed_grant,
+    reused_refreshed_grant,
 )
-from gateproof.conformance.checks.gateway._second_project import agents_for, granted_to_the_same
+from gateproof.conformance.checks.gateway._second_project import agents_for, grant_at_for_same_agent
 from gateproof.conformance.checks.gateway._tokens import (
     agent_in,
     bound_to,
@@ -26,7 +26,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 @check("CLAIM-01")
 def renewed_token_has_the_issuer_of_discovery(world: World) -> None:
     """After a refresh, `iss` is the issuer of the discovery document."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
     issuer = require.text(world.discovery(grant.resource).get("issuer"), "issuer in the discovery document")
 
     expect.equal(claims_of(world, grant).get("iss"), issuer, "iss after a refresh")
@@ -35,7 +35,7 @@ def renewed_token_has_the_issuer_of_discovery(world: World) -> None:
 @check("CLAIM-02")
 def renewed_token_is_bound_to_the_resource(world: World) -> None:
     """After a refresh, `aud` is an array with the Resource indicator."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
 
     bound_to(claims_of(world, grant), grant.resource.indicator)
 
@@ -51,7 +51,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
     grants = [world.grant(agent=of_one, resource=one), world.grant(agent=of_other, resource=other)]
     # The newest grant first: it may have ended the refresh token of the other.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
-        claims = claims_of(world, renewed_from(world, grant))
+        claims = claims_of(world, refreshed_grant(world, grant))
         bound_to(claims, grant.resource.indicator)
         held = claims["aud"]
         expect.that(foreign.indicator not in held, "aud", expected=f"no {foreign.indicator}", got=held)
@@ -60,7 +60,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
 @check("CLAIM-03")
 def renewed_token_has_the_sub_of_before(world: World) -> None:
     """After a refresh, `sub` is the same as before."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
     usual = require.text(claims_of(world, world.grant(agent=grant.agent, user=grant.user)).get("sub"), "sub")
 
     expect.equal(claims_of(world, grant).get("sub"), usual, "sub after a refresh")
@@ -69,7 +69,7 @@ def renewed_token_has_the_sub_of_before(world: World) -> None:
 @check("CLAIM-04")
 def renewed_token_ends_in_the_future(world: World) -> None:
     """After a refresh, `exp` is a number in the future."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
 
     in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
 
@@ -77,7 +77,7 @@ def renewed_token_ends_in_the_future(world: World) -> None:
 @check("CLAIM-04", needs=["control:advance_clock"])
 def late_refresh_brings_a_token_that_ends_in_the_future(world: World) -> None:
     """After a refresh when the first access token has expired, `exp` of the new one is in the future."""
-    grant = renewed_after_its_end(world, world.grant())
+    grant = refresh_after_expiry(world, world.grant())
 
     in_the_future(claims_of(world, grant).get("exp"), world.clock.target_time(grant.answer))
 
@@ -85,19 +85,19 @@ def late_refresh_brings_a_token_that_ends_in_the_future(world: World) -> None:
 @check("CLAIM-05")
 def renewed_token_has_an_acr_of_level_2(world: World) -> None:
     """After a refresh, `ext.acr` is of assurance level 2."""
-    of_level_2(ext_of(world, renewed(world)).get("acr"))
+    of_level_2(ext_of(world, reused_refreshed_grant(world)).get("acr"))
 
 
 @check("CLAIM-06")
 def renewed_token_lists_methods(world: World) -> None:
     """After a refresh, `ext.amr` is an array of strings."""
-    lists_methods(ext_of(world, renewed(world)).get("amr"))
+    lists_methods(ext_of(world, reused_refreshed_grant(world)).get("amr"))
 
 
 @check("CLAIM-07")
 def renewed_token_names_the_agent(world: World) -> None:
     """After a refresh, `ext.agent` contains the client ID of the agent."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
 
     names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
 
@@ -105,7 +105,7 @@ def renewed_token_names_the_agent(world: World) -> None:
 @check("CLAIM-08")
 def renewed_token_names_the_project(world: World) -> None:
     """After a refresh, `ext.project_id` is the Project of the Resource."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
 
     expect.equal(ext_of(world, grant).get("project_id"), grant.resource.project_id, "ext.project_id")
 
@@ -117,9 +117,9 @@ def renewed_token_names_the_project_of_its_grant(world: World) -> None:
     agent, (one, other) = world.agents.new(), (world.projects.home(), world.projects.another())
     grants = [
         world.grant(agent=agent, resource=one.resource),
-        granted_to_the_same(world, agent, other.resource),
+        grant_at_for_same_agent(world, agent, other.resource),
     ]
     # The newest grant first: it may have ended the refresh token of the other.
     for grant in reversed(grants):
-        ext = ext_of(world, renewed_from(world, grant))
+        ext = ext_of(world, refreshed_grant(world, grant))
         expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")

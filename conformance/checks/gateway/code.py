@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._exchanges import (
     TOKENS,
+    code_after_working_exchange,
     invalid_grant,
     no_tokens,
-    proven,
-    refreshed,
-    works,
+    refresh,
+    require_exchange,
 )
 from gateproof.conformance.checks.gateway._second_project import agents_for
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
@@ -96,10 +96,10 @@ def code_works_only_once(gateway: Gateway, world: World) -> None:
 @check("CODE-02")
 def code_works_only_once_beside_another(world: World) -> None:
     """A used code is refused after its agent has exchanged several other codes."""
-    world, used = proven(world)
+    world, used = code_after_working_exchange(world)
     require(world.gateway.exchange(used)).status(200)
     for _ in range(OTHERS):
-        works(world, used.agent)
+        require_exchange(world, used.agent)
 
     invalid_grant(world.gateway.exchange(used), f"a code used before {OTHERS} others")
 
@@ -127,7 +127,7 @@ def expired_code_is_refused(world: World) -> None:
 
     The lifetime is the one that the target file declares, however long it is, or otherwise a day.
     """
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     if world.clock.can_move():
         declared = world.code_lifetime_s
         world.clock.advance(CODES_ARE_OVER_S if declared is None else declared + MOVED_LATE_S)
@@ -192,7 +192,7 @@ REFUSED: Mapping[str, Mapping[str, str | None]] = {
 @check("CODE-11", cases=REFUSED)
 def refusal_is_json_with_an_error(world: World, case: Mapping[str, str | None]) -> None:
     """A refusal at the token endpoint is a JSON object with the member `error`."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     answer = require(world.gateway.exchange(authorization, **case)).refused()
 
     expect.text(expect(answer).json_object().get("error"), "error in the refusal")
@@ -224,20 +224,20 @@ def second_use_ends_refreshing_by_the_first(world: World) -> None:
     world = world.in_one_browser()
     agent = world.agents.new()
     twin = _first_use(world.gateway, world.new_code(agent=agent), "refresh_token")
-    if refreshed(world.gateway, agent, twin).status != 200:
+    if refresh(world.gateway, agent, twin).status != 200:
         raise LeftOut("the refresh grant of RFC 6749 is not supported")
     authorization = world.new_code(agent=agent)
     refresh_token = _first_use(world.gateway, authorization, "refresh_token")
     require(world.gateway.exchange(authorization)).refused()
 
-    no_tokens(refreshed(world.gateway, agent, refresh_token), "the refresh token of a code that came twice")
+    no_tokens(refresh(world.gateway, agent, refresh_token), "the refresh token of a code that came twice")
 
 
 @check("CODE-13")
 def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
     """Records the answer to a refresh grant, and whether it contains a new refresh token."""
     grant = world.grant()
-    answer = refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+    answer = refresh(gateway, grant.agent, grant.refresh_token.reveal())
     came = answer.member("refresh_token")
     observe(
         refresh_status=answer.status or "no answer",
@@ -249,7 +249,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
         else "another",
     )
     if answer.status == 200:
-        again = refreshed(gateway, grant.agent, grant.refresh_token.reveal())
+        again = refresh(gateway, grant.agent, grant.refresh_token.reveal())
         observe(first_refresh_token_again=again.status or "no answer")
 
 
@@ -284,7 +284,7 @@ def failed_exchange_opens_the_code_to_no_other_verifier(
     world: World, case: Callable[[str, str], str]
 ) -> None:
     """After an exchange with a wrong verifier, only the right verifier may still get tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     attempt = world.attempt(authorization.agent)
     code = world.code_for(attempt)
     wrong, challenge = authorization.verifier.reveal(), attempt.parameters["code_challenge"]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from string import ascii_letters, digits
 
-from gateproof.conformance.checks.gateway._exchanges import NESTED, invalid_grant, no_tokens, proven, works
+from gateproof.conformance.checks.gateway._exchanges import (
+    NESTED,
+    code_after_working_exchange,
+    invalid_grant,
+    no_tokens,
+    require_exchange,
+)
 from gateproof.conformance.checks.gateway._visits import visit_with
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
@@ -103,7 +109,7 @@ INCOMPLETE: Mapping[str, Mapping[str, str | None]] = {
 def wrong_verifier_is_refused(world: World, case: tuple[int, Callable[[str], str]]) -> None:
     """A verifier that does not match the challenge gets invalid_grant, however similar it is."""
     length, wrong = case
-    world, authorization = proven(world, verifier=_verifier(length))
+    world, authorization = code_after_working_exchange(world, verifier=_verifier(length))
     verifier = world.gateway.keyring.secret(
         "wrong_verifier", _different_verifier(authorization.verifier.reveal(), wrong)
     )
@@ -116,7 +122,7 @@ def wrong_verifier_is_refused(world: World, case: tuple[int, Callable[[str], str
 @check("CODE-04", cases=MISSHAPEN_VERIFIERS)
 def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> None:
     """A malformed verifier gets no tokens; the error may be any."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     wrong = case(authorization.verifier.reveal())
 
     no_tokens(world.gateway.exchange(authorization, code_verifier=wrong), "a misshapen code_verifier")
@@ -125,7 +131,7 @@ def misshapen_verifier_is_refused(world: World, case: Callable[[str], str]) -> N
 @check("CODE-04", cases=NEAR_CHALLENGES)
 def verifier_of_nearly_the_challenge_is_refused(world: World, case: Callable[[str], str]) -> None:
     """A verifier whose challenge differs slightly from the authorization's gets invalid_grant."""
-    world, twin = proven(world)
+    world, twin = code_after_working_exchange(world)
     attempt = world.attempt(twin.agent)
     near = case(attempt.parameters["code_challenge"])
     visit = visit_with(world, attempt, code_challenge=near)
@@ -140,7 +146,7 @@ def other_redirect_uri_is_refused(world: World, case: str) -> None:
     """An exchange with a redirect URI other than the authorization's gets invalid_grant."""
     world, _ = reused_authorization(world)
     agent = world.agents.new(CALLBACK, OTHER_URI)
-    works(world, agent)
+    require_exchange(world, agent)
     authorization = world.new_code(agent=agent)
     world.show(case)
 
@@ -155,7 +161,7 @@ def query_of_the_redirect_uri_counts(world: World, case: str) -> None:
     world = world.in_one_browser()
     uri = f"{CALLBACK}?tenant=1"
     agent = world.agents.new_if_accepted(uri)
-    works(world, agent)
+    require_exchange(world, agent)
     authorization = world.new_code(agent=agent)
     other = CALLBACK if case == "without-its-query" else f"{CALLBACK}?tenant=2"
 
@@ -165,7 +171,7 @@ def query_of_the_redirect_uri_counts(world: World, case: str) -> None:
 @check("CODE-06", cases=INCOMPLETE)
 def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
     """An exchange without verifier or without redirect URI gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
 
     missing = " and ".join(f"{'an empty' if value == '' else 'no'} {name}" for name, value in case.items())
     no_tokens(world.gateway.exchange(authorization, **case), missing)
@@ -174,7 +180,7 @@ def incomplete_exchange_gets_no_tokens(world: World, case: Mapping[str, str | No
 @check("CODE-06", cases=NESTED)
 def nested_verifier_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
     """A verifier sent as a nested field such as `code_verifier[]` counts as missing: no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     key, value = case
 
     answer = world.gateway.exchange(authorization, **{"code_verifier": None, f"code_verifier{key}": value})

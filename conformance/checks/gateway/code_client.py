@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote_plus, urlencode
 
-from gateproof.conformance.checks.gateway._exchanges import NESTED, TOKENS, no_tokens, proven, works
+from gateproof.conformance.checks.gateway._exchanges import (
+    NESTED,
+    TOKENS,
+    code_after_working_exchange,
+    no_tokens,
+    require_exchange,
+)
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
@@ -82,7 +88,7 @@ IN_THE_URL: Mapping[str, tuple[str, ...]] = {
 @check("CODE-07", cases=WRONG_SECRETS)
 def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
     """A code exchange with a wrong or missing client secret gets no tokens; one with the right one does."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     wrong = case(authorization.agent.client_secret.reveal())
     if wrong is None and case is in_other_case:
         raise LeftOut("the case of letters may mean nothing in this secret")
@@ -95,7 +101,7 @@ def wrong_secret_gets_no_tokens(world: World, case: Callable[[str], str | None])
 @check("CODE-07", cases=NESTED)
 def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
     """A secret sent as a nested field such as `client_secret[]` gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     key, value = case
 
     answer = world.gateway.exchange(authorization, **{"client_secret": None, f"client_secret{key}": value})
@@ -105,7 +111,7 @@ def nested_secret_gets_no_tokens(world: World, case: tuple[str, str]) -> None:
 @check("CODE-07")
 def secret_of_another_agent_gets_no_tokens(world: World) -> None:
     """A code exchange with the secret of another agent gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     other = world.agents.new()
 
     answer = world.gateway.exchange(authorization, client_secret=other.client_secret.reveal())
@@ -115,7 +121,7 @@ def secret_of_another_agent_gets_no_tokens(world: World) -> None:
 @check("CODE-07", cases=UNKNOWN_CLIENTS)
 def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str | None]) -> None:
     """A code exchange with a client ID that was never issued gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     unknown = case(authorization.agent.client_id)
     if unknown is None:
         raise LeftOut("the case of letters may mean nothing in this client ID")
@@ -127,7 +133,7 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str | None
 @check("CODE-07", cases=NO_CLIENT)
 def nobody_gets_no_tokens(world: World, case: Mapping[str, str | None]) -> None:
     """A code and its verifier without a client identity get no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
 
     no_tokens(world.gateway.exchange(authorization, **case), "no client_id")
 
@@ -146,7 +152,7 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
     The other clients are an agent and a Proxy client. A Proxy client authenticates in the header; the form
     may still name the agent.
     """
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     gateway = world.gateway
     if case in BY_PROXY_CLIENTS:
         client = world.projects.home().proxy_client
@@ -156,7 +162,7 @@ def code_of_one_agent_gets_another_client_no_tokens(world: World, case: str) -> 
         no_tokens(answer, "an agent's code, by a Proxy client")
         return
     thief = world.agents.new()
-    works(world, thief)
+    require_exchange(world, thief)
     own = {"code_verifier": fresh_verifier()} if case != "agent" else {}
 
     answer = gateway.exchange(
@@ -174,7 +180,7 @@ def agent_credentials_in_a_header_are_refused(
     Credentials that are form-encoded first are tried as well, if that changes them.
     """
     header, instead = case
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     agent = authorization.agent
     pair = (agent.client_id, agent.client_secret.reveal())
     plain, *encoded = dict.fromkeys((header(*pair), header(*(quote(part, safe="") for part in pair))))
@@ -200,7 +206,7 @@ def get_gives_no_tokens(world: World) -> None:
 
     A gateway may redirect any GET without a session to its sign-in pages.
     """
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
     answer = world.gateway.wire.send("code exchange by GET", get(url))
     _record_tokens(world, answer)
@@ -231,7 +237,7 @@ def _redirected_without_credentials(answer: Exchange, authorization: Authorizati
 @check("CODE-15", cases=DOUBLED)
 def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
     """An exchange with a form parameter twice is refused, also if both values are the same."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     fields = _form(world.gateway, authorization)
     same = next((name, value) for name, value in fields if name == case)
 
@@ -241,7 +247,7 @@ def doubled_parameter_gives_no_tokens(world: World, case: str) -> None:
 @check("CODE-15", cases=("wrong-one-first", "wrong-one-last"))
 def second_verifier_gives_no_tokens(world: World, case: str) -> None:
     """An exchange with a right and a wrong verifier gets no tokens, in either order."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     fields = _form(world.gateway, authorization)
     wrong = ("code_verifier", fresh_verifier())
 
@@ -252,7 +258,7 @@ def second_verifier_gives_no_tokens(world: World, case: str) -> None:
 @check("CODE-15", cases=IN_THE_URL)
 def credentials_in_the_url_give_no_tokens(world: World, case: tuple[str, ...]) -> None:
     """An exchange by POST with credentials in the URL and not in the form is refused."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     everything = _form(world.gateway, authorization)
     moved = [(name, value) for name, value in everything if name in case]
     endpoint = f"{token_endpoint(world.gateway.core_url)}?{urlencode(moved)}"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._exchanges import invalid_grant, proven, works
+from gateproof.conformance.checks.gateway._exchanges import (
+    code_after_working_exchange,
+    invalid_grant,
+    require_exchange,
+)
 from gateproof.conformance.kit.gateway.gateway import CALLBACK
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
@@ -19,7 +23,7 @@ def verifier_of_another_open_code_is_refused(world: World, case: bool) -> None:
 
     An earlier code of the agent was exchanged. A newer code may invalidate an older one.
     """
-    world, older = proven(world)
+    world, older = code_after_working_exchange(world)
     newer = world.new_code(agent=older.agent)
     sent, other = (newer, older) if case else (older, newer)
 
@@ -32,7 +36,7 @@ def redirect_uri_of_another_open_code_is_refused(world: World, case: bool) -> No
     """A code with the redirect URI of another open code of its agent gets invalid_grant."""
     world, _ = reused_authorization(world)
     agent = world.agents.new(CALLBACK, OTHER_URI)
-    works(world, agent)
+    require_exchange(world, agent)
     older, newer = (world.code_for(world.attempt(agent, redirect_uri=uri)) for uri in (CALLBACK, OTHER_URI))
     sent, other = (newer, older) if case else (older, newer)
 

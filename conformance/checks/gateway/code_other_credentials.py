@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven, refreshed
+from gateproof.conformance.checks.gateway._exchanges import code_after_working_exchange, no_tokens, refresh
 from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -21,11 +21,11 @@ NAMES = {"basic": False, "basic-and-client-id-in-the-form": True}
 @check("CODE-06", cases=USES)
 def code_as_a_refresh_token_gets_no_tokens(world: World, case: bool) -> None:
     """A code that is sent as a refresh token, without its verifier and redirect URI, gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     if case:
         require(world.gateway.exchange(authorization)).status(200)
 
-    answer = refreshed(world.gateway, authorization.agent, authorization.code.reveal())
+    answer = refresh(world.gateway, authorization.agent, authorization.code.reveal())
 
     no_tokens(answer, "a code in place of a refresh token")
 
@@ -33,7 +33,7 @@ def code_as_a_refresh_token_gets_no_tokens(world: World, case: bool) -> None:
 @check("CODE-04")
 def refresh_token_as_a_code_gets_no_tokens(world: World) -> None:
     """A refresh token that is sent as a code, with a verifier of no authorization, gets no tokens."""
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     grant = world.grant(agent=authorization.agent)
     as_a_code = Authorization(
         agent=grant.agent,
@@ -50,7 +50,7 @@ def other_token_as_a_refresh_token_gets_no_tokens(world: World, case: str) -> No
     """An access token or an ID token that is sent as a refresh token gets no tokens."""
     grant = refreshable(world, NotApplicable)
 
-    answer = refreshed(world.gateway, grant.agent, getattr(grant, case).reveal())
+    answer = refresh(world.gateway, grant.agent, getattr(grant, case).reveal())
 
     no_tokens(answer, f"the {case} in place of a refresh token")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._exchanges import TOKENS, proven
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, code_after_working_exchange
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -55,7 +55,7 @@ def grant_that_nobody_announced_gives_no_tokens(
         raise LeftOut(f"the gateway announces the grant {grant_type}")
     if case is GRANTS["password-that-is-wrong"] and world.merchant is None:
         raise LeftOut("at another merchant than the fake one, a run tries only one wrong password")
-    proven(world)
+    code_after_working_exchange(world)
     grant = world.grant()
     credentials = {"client_id": grant.agent.client_id, "client_secret": grant.agent.client_secret.reveal()}
     scope = {"scope": " ".join(("openid", *grant.resource.scopes))}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from gateproof.conformance.checks.gateway._exchanges import TOKENS, proven
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, code_after_working_exchange
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Authorization
-from gateproof.conformance.suite.races import FEW, Races, nobody_is_turned_down, require_answers
+from gateproof.conformance.suite.races import FEW, Races, expect_all_accepted, require_answers
 from gateproof.conformance.wire.exchange import Exchange
 
 
@@ -21,7 +21,7 @@ def one_code_gives_tokens_once(world: World, case: bool, races: Races) -> None:
 
     Each round has its own code. The same agent has just exchanged another code successfully.
     """
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     for _ in races.each():
         if case:
             concurrent.warmed(world.gateway, races.racers)
@@ -55,7 +55,7 @@ def several_codes_give_tokens_at_once(world: World, races: Races) -> None:
         if lasted_s > good_for_s:
             good_for_s = _exchanged_one_by_one(world, agent, lasted_s)
 
-        nobody_is_turned_down(
+        expect_all_accepted(
             require_answers(answers), "the exchange of a code beside others of the same agent"
         )
 

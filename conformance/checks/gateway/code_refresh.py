@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
+from gateproof.conformance.checks.gateway._exchanges import no_tokens, refresh
 from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
 from gateproof.conformance.checks.gateway._scopes import scopes_in
-from gateproof.conformance.checks.gateway._second_project import agents_for, granted_to_the_same
+from gateproof.conformance.checks.gateway._second_project import agents_for, grant_at_for_same_agent
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.kit.gateway.world import World
@@ -101,7 +101,7 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
         raise LeftOut("a request for one scope of the Resource is granted all of them")
     further = [("scope", f"openid {asked} {other}")] if case == "names-the-other-scope" else []
 
-    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal(), *further)
+    answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal(), *further)
 
     if further and answer.status in range(400, 500):
         no_tokens(answer, "a scope that was not granted")
@@ -139,7 +139,7 @@ def refresh_is_for_the_project_of_its_grant(world: World) -> None:
     here, agent = world.in_one_browser(), world.agents.new()
     both = world.projects.home().resource, world.projects.another().resource
     one, other = of_one_merchant(world, both)
-    grants = [here.grant(agent=agent, resource=one), granted_to_the_same(here, agent, other)]
+    grants = [here.grant(agent=agent, resource=one), grant_at_for_same_agent(here, agent, other)]
     _each_is_its_own(world, grants)
 
 
@@ -151,7 +151,7 @@ def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
     if one.indicator == other.indicator:
         raise LeftOut("the two Resources of the target file stand for one merchant API")
 
-    answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal(), (case, other.indicator))
+    answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal(), (case, other.indicator))
     if answer.status in range(400, 500):
         no_tokens(answer, f"the {case} {other.indicator}")
         return
@@ -171,7 +171,7 @@ def _at_both(world: World, resources: Sequence[Resource]) -> None:
 def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
     """Refreshes the newest grant first: it may have ended the refresh token of the other."""
     for number, grant in enumerate(reversed(grants)):
-        answer = refreshed(world.gateway, grant.agent, grant.refresh_token.reveal())
+        answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal())
         if answer.status in range(400, 500):
             why = (
                 "ends the refresh token of an earlier one" if number else "gave one that is not accepted yet"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._exchanges import TOKENS, no_tokens, works
+from gateproof.conformance.checks.gateway._exchanges import TOKENS, no_tokens, require_exchange
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -14,7 +14,7 @@ def every_token_comes_after_a_rotation(world: World) -> None:
     """After a key rotation, an agent exchanges codes with the secret that it had before."""
     world = world.in_one_browser()
     agent = world.agents.new()
-    works(world, agent)
+    require_exchange(world, agent)
     world.keys.rotate()
 
     answer = world.gateway.exchange(world.new_code(agent=agent))

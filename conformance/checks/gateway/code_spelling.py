@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, proven
+from gateproof.conformance.checks.gateway._exchanges import code_after_working_exchange, no_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.respellings import (
     in_swapped_case,
@@ -29,7 +29,7 @@ def used_code_gets_no_tokens_in_another_spelling(world: World, case: Callable[[s
 
     The gateway may treat it as unknown or as used, so the error may be any.
     """
-    world, authorization = proven(world)
+    world, authorization = code_after_working_exchange(world)
     respelled = case(authorization.code.reveal())
     if respelled is None:
         raise LeftOut("a code of this gateway has no such spelling")

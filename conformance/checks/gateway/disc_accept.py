@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, Form, in_form
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, Form, with_request_form
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -14,7 +14,7 @@ def answers_whoever_asks_for_no_media_type(world: World, case: Form) -> None:
     resource = world.projects.home().resource
     require.text(world.discovery(resource).get("issuer"), "issuer in the discovery document")
 
-    answer = in_form(world, case).gateway.discovery(resource)
+    answer = with_request_form(world, case).gateway.discovery(resource)
 
     expect(answer).status(200)
     expect(answer).json_object()

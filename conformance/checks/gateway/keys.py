@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed
+from gateproof.conformance.checks.gateway._refreshed_tokens import reused_refreshed_grant
 from gateproof.conformance.checks.gateway._signatures import expect_verified, require_verified
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import still_good
+from gateproof.conformance.kit.gateway.isolated_user import require_unexpired
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -61,7 +61,7 @@ def access_token_of_another_project_verifies_too(world: World) -> None:
 @check("KEYS-01")
 def renewed_access_token_verifies_too(world: World) -> None:
     """A key of the core key set verifies an access token from a refresh, if refresh is supported."""
-    expect_verified(world, renewed(world))
+    expect_verified(world, reused_refreshed_grant(world))
 
 
 @check("KEYS-03", cases=KEY_SETS)
@@ -137,7 +137,7 @@ def tokens_from_before_a_rotation_still_redeem(gateway: Gateway, world: World) -
     for _ in range(2):
         world.keys.rotate()
         answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
-        still_good(world, grant, answer)
+        require_unexpired(world, grant, answer)
         expect(answer).status(200)
 
 

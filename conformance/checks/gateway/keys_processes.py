@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._request_forms import in_form
+from gateproof.conformance.checks.gateway._request_forms import with_request_form
 from gateproof.conformance.checks.gateway._signatures import expect_verified
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -56,7 +56,7 @@ def _verifies_with_every_set(world: World, grant: Grant) -> None:
 
 def _sets_without_its_key(world: World, grant: Grant) -> int:
     jwks_uri = require.text(world.discovery(grant.resource).get("jwks_uri"), "jwks_uri")
-    apart = in_form(world, lambda request: replace(request, alone=True))
+    apart = with_request_form(world, lambda request: replace(request, alone=True))
     with rule_requires():
         sets = [apart.keys.at(jwks_uri, "core key set") for _ in range(FETCHES)]
     return sum(not verifying(grant.access_token.reveal(), keys) for keys in sets)

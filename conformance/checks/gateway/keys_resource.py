@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_later
+from gateproof.conformance.checks.gateway._refreshed_tokens import (
+    refresh_or_leave_out,
+    reused_refreshed_grant,
+)
 from gateproof.conformance.checks.gateway._signatures import require_verified
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -22,7 +25,7 @@ def access_token_does_not_verify_with_the_resources_own_keys(world: World) -> No
 @check("KEYS-02")
 def renewed_access_token_does_not_verify_with_the_resources_own_keys(world: World) -> None:
     """No key of the Resource's own key set verifies a refreshed token, if refresh is supported."""
-    grant = renewed(world)
+    grant = reused_refreshed_grant(world)
 
     _does_not_verify(world, grant, grant.resource)
 
@@ -54,7 +57,7 @@ def renewed_access_token_of_a_new_key_does_not_verify_with_the_resources_own_key
     before = world.grant()
     world.keys.rotate()
 
-    renewed = renewed_later(world, before, "a refresh after a rotation gives no tokens")
+    renewed = refresh_or_leave_out(world, before, "a refresh after a rotation gives no tokens")
     _does_not_verify(world, renewed, renewed.resource)
 
 

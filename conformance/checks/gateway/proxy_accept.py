@@ -9,8 +9,8 @@ from gateproof.conformance.checks.gateway._request_forms import (
     NAME_CASES,
     Form,
     chunked,
-    in_form,
-    unless_a_length_is_demanded,
+    unless_length_required,
+    with_request_form,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -48,11 +48,11 @@ def wrong_secret_answers_401_whatever_media_type_is_asked_for(world: World, case
     client = world.projects.home().proxy_client
     wrong = world.gateway.keyring.secret("proxy_client_secret", "gateproof-wrong-secret-of-a-proxy-client")
 
-    expect(in_form(world, case).gateway.proxy_token(replace(client, secret=wrong))).status(401)
+    expect(with_request_form(world, case).gateway.proxy_token(replace(client, secret=wrong))).status(401)
 
 
 def _gives_a_token(world: World, form: Form) -> None:
-    answer = in_form(world, form).gateway.proxy_token(world.projects.home().proxy_client)
+    answer = with_request_form(world, form).gateway.proxy_token(world.projects.home().proxy_client)
 
-    expect(unless_a_length_is_demanded(answer) if form is chunked else answer).status(200)
+    expect(unless_length_required(answer) if form is chunked else answer).status(200)
     expect.text(answer.member("access_token"), "access_token")

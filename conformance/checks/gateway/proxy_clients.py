@@ -125,7 +125,7 @@ def secret_of_a_client_beside_it_gets_401(gateway: Gateway, world: World) -> Non
     """A Proxy client's ID with the secret of another client of the same Project gets 401."""
     project = world.projects.own_or_home()
     try:
-        other = console.proxy_client_beside(world, project)
+        other = console.second_proxy_client(world, project)
     except Unavailable as missing:
         raise LeftOut(missing.reason) from missing
     for client in (project.proxy_client, other):
@@ -171,7 +171,7 @@ def several_clients_of_a_project_work(gateway: Gateway, world: World) -> None:
     project = world.projects.own_or_home()
     first, grant = project.proxy_client, world.grant(resource=project.resource)
     world.backend.require_redeemed(grant, world.backend.proxy_token(project))
-    second = console.proxy_client_beside(world, project)
+    second = console.second_proxy_client(world, project)
 
     for client in (second, first):
         asked = gateway.proxy_token(client)

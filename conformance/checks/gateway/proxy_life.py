@@ -171,7 +171,7 @@ def _with_another_client(world: World, project: Project) -> Project:
 def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
     """A Proxy client that has requested no token yet, or the home one if none can be created."""
     project = world.projects.own_or_home()
-    if world.projects.pool.is_own(project.id):
+    if world.projects.pool.created_by_run(project.id):
         return project.proxy_client, True
     try:
         return console.new_proxy_client(world, project), True

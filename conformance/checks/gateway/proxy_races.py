@@ -6,11 +6,18 @@ from functools import partial
 
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.isolated_user import still_good
+from gateproof.conformance.kit.gateway.isolated_user import require_unexpired
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.races import ASKERS, FEW, Races, amid, nobody_is_turned_down, require_answers
+from gateproof.conformance.suite.races import (
+    ASKERS,
+    FEW,
+    Races,
+    expect_all_accepted,
+    require_answers,
+    run_during,
+)
 
 
 @check("PROXY-06", rounds=4)
@@ -24,10 +31,8 @@ def one_token_redeems_for_several_at_once(world: World, races: Races) -> None:
         answers = concurrent.redemptions(world.gateway, [(grant, token)] * FEW)
 
         for answer in answers:
-            still_good(world, grant, answer)
-        nobody_is_turned_down(
-            require_answers(answers), "a redemption beside others with the same Proxy token"
-        )
+            require_unexpired(world, grant, answer)
+        expect_all_accepted(require_answers(answers), "a redemption beside others with the same Proxy token")
 
 
 @check("PROXY-04", needs=["control:create_proxy_client", "control:revoke_proxy_client"], rounds=9)
@@ -42,7 +47,7 @@ def no_request_after_the_revocation_succeeds(gateway: Gateway, world: World, rac
         require(gateway.proxy_token(client)).status(200)
 
         asks = [partial(gateway.proxy_token, client)] * ASKERS
-        history = amid(asks, partial(console.revoke, world, client), choice)
+        history = run_during(asks, partial(console.revoke, world, client), choice)
 
         require.that(
             any(answer.status == 200 for answer in history.before),

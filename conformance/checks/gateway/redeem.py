@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed, renewed_from
+from gateproof.conformance.checks.gateway._refreshed_tokens import refreshed_grant, reused_refreshed_grant
 from gateproof.conformance.checks.gateway._timestamps import is_timestamp_or_absent
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.end_to_end import operator_service, run_flow
@@ -67,7 +67,7 @@ def nine_steps_from_401_to_the_merchants_data(gateway: Gateway, world: World) ->
 @check("REDEEM-01", needs=["control:create_resource", "control:create_project"])
 def redeems_by_an_indicator_of_two_projects(world: World) -> None:
     """Redemption works although another Project, older or newer, has a Resource of the same indicator."""
-    for project in console.of_one_indicator(world):
+    for project in console.two_with_same_indicator(world):
         answer = world.backend.redeem_after_backoff(
             world.grant(resource=project.resource), world.backend.proxy_token(project)
         )
@@ -168,7 +168,7 @@ def same_indicator_in_another_project_gets_401(gateway: Gateway, world: World) -
 
     The token's audience and the Proxy client's Resource both match; only the Projects differ.
     """
-    projects = console.of_one_indicator(world)
+    projects = console.two_with_same_indicator(world)
     tokens = [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, proxy_token in zip(grants, tokens, strict=True):
@@ -222,7 +222,7 @@ def id_token_gets_401(gateway: Gateway, world: World) -> None:
 @check("REDEEM-07")
 def id_token_of_a_refresh_gets_401(gateway: Gateway, world: World) -> None:
     """The ID token that a refresh returns gets 401; the access token beside it is accepted."""
-    fresh, proxy_token = renewed(world), world.backend.proxy_token()
+    fresh, proxy_token = reused_refreshed_grant(world), world.backend.proxy_token()
     id_token = fresh.answer.member("id_token")
     if not isinstance(id_token, str) or not id_token:
         raise LeftOut("a refresh brings no ID token")
@@ -241,7 +241,7 @@ def refresh_does_not_bring_the_redemption_scope(gateway: Gateway, world: World) 
     agent, proxy_token = world.agents.new(), world.backend.proxy_token()
     world.backend.require_redeemed(world.grant(agent=agent), proxy_token)
     console.withhold_redemption_scope(world, agent)
-    fresh = renewed_from(world, world.grant(agent=agent))
+    fresh = refreshed_grant(world, world.grant(agent=agent))
 
     answer = gateway.redeem(fresh.access_token, proxy_token, fresh.resource.indicator)
 

@@ -10,8 +10,8 @@ from gateproof.conformance.checks.gateway._request_forms import (
     NAME_CASES,
     Form,
     chunked,
-    in_form,
-    unless_a_length_is_demanded,
+    unless_length_required,
+    with_request_form,
 )
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
@@ -78,7 +78,7 @@ def refusal_is_json_whatever_media_type_is_asked_for(world: World, case: str) ->
     good = valid_tokens(world)
     bad = world.agents.metadata(redirect_uris=["http://agent.example/callback"])
     for form in ACCEPTS.values():
-        gateway = in_form(world, form).gateway
+        gateway = with_request_form(world, form).gateway
         expect_json(REFUSED[case](gateway, good) if case in REFUSED else gateway.register(bad))
 
 
@@ -88,20 +88,22 @@ def reauthentication_is_json_whatever_media_type_is_asked_for(world: World) -> N
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
     for form in ACCEPTS.values():
-        gateway = in_form(world, form).gateway
+        gateway = with_request_form(world, form).gateway
         expect_json(gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator))
 
 
 def _redeems(world: World, form: Form) -> None:
     good = valid_tokens(world)
 
-    answer = in_form(world, form).gateway.redeem(good.grant.access_token, good.proxy_token, good.indicator)
+    answer = with_request_form(world, form).gateway.redeem(
+        good.grant.access_token, good.proxy_token, good.indicator
+    )
 
-    expect(unless_a_length_is_demanded(answer) if form is chunked else answer).status(200)
+    expect(unless_length_required(answer) if form is chunked else answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
 
 
 def _answers(world: World, form: Form, case: str, status: int) -> None:
     good = valid_tokens(world)
 
-    expect(REFUSED[case](in_form(world, form).gateway, good)).status(status)
+    expect(REFUSED[case](with_request_form(world, form).gateway, good)).status(status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.faults.merchant_answers import NONSENSE, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
@@ -28,7 +28,7 @@ def without_a_token_in_the_answer_it_is_404_too(world: World, case: MerchantFaul
     # VAULT-10 tests that such a sign-in gives a code.
     with values_of_choice():
         grant = alone.grant(agent)
-    failure_oracle.provisioning_met(alone, case)
+    failure_oracle.wait_for_provisioning_fault(alone, case)
     before = failure_oracle.last_of(alone)
 
     answer = world.gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
@@ -44,7 +44,7 @@ def _is_404_or_an_issued_token(
 ) -> None:
     if answer.status == 200:
         expect.text(answer.member("access_token"), "access_token of a redemption with nothing to return")
-        belongs(alone.world, answer, grant.user, grant.resource)
+        expect_owner(alone.world, answer, grant.user, grant.resource)
         return
     server_error = asked_again and (answer.status or 0) >= 500
     expect.that(

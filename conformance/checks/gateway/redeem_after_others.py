@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._second_project import granted_there
+from gateproof.conformance.checks.gateway._second_project import grant_at
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     isolated_user,
     needing_reauthorization,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -46,7 +46,7 @@ def another_project_redeems_too(world: World) -> None:
     projects = world.projects.home(), world.projects.another()
     of_one_merchant(world, [project.resource for project in projects])
     agent, tokens = world.agents.new(), [world.backend.proxy_token(project) for project in projects]
-    grants = [granted_there(world, agent, project.resource) for project in projects]
+    grants = [grant_at(world, agent, project.resource) for project in projects]
 
     for grant, proxy_token in zip(grants, tokens, strict=True):
         _redeems(world, grant, proxy_token)
@@ -77,7 +77,7 @@ def first_token_redeems_after_many_authorizations(world: World, case: bool) -> N
         here.grant(agent=agent, user=other) if case else here.grant(user=user)
 
     answer = world.backend.redeem_once_provisioned(first, proxy_token)
-    still_good(world, first, answer)
+    require_unexpired(world, first, answer)
     expect(answer).status(200)
 
 
@@ -107,7 +107,7 @@ def user_redeems_although_anothers_refresh_was_rejected(world: World) -> None:
 
     answer = world.backend.redeem_after_backoff(grant, proxy_token)
 
-    still_good(world, grant, answer)
+    require_unexpired(world, grant, answer)
     expect(answer).status(200)
 
 
@@ -127,7 +127,7 @@ def user_redeems_elsewhere_although_a_refresh_was_rejected(world: World, case: s
 
     answer = world.backend.redeem_after_backoff(grant, proxy_token)
 
-    still_good(world, grant, answer)
+    require_unexpired(world, grant, answer)
     expect(answer).status(200)
 
 
@@ -139,7 +139,7 @@ def _two_places(world: World, case: str) -> tuple[IsolatedUser, IsolatedUser]:
         second = replace(alone.project, resource=console.resource_in(world, alone.project, indicator))
         projects = (alone.project, second)
     else:
-        projects = console.of_one_indicator(world)
+        projects = console.two_with_same_indicator(world)
     one, other = (
         replace(alone, project=project, client_id=project.resource.merchant_client_id or "")
         for project in projects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.gateway.isolated_user import isolated_user, new_user, still_good
+from gateproof.conformance.kit.gateway.isolated_user import isolated_user, new_user, require_unexpired
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -34,5 +34,5 @@ def first_user_redeems_after_many_others(world: World) -> None:
 
     answer = world.backend.redeem_once_provisioned(first, proxy_token)
 
-    still_good(world, first, answer)
+    require_unexpired(world, first, answer)
     expect(answer).status(200)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed_after_its_end
+from gateproof.conformance.checks.gateway._refreshed_tokens import refresh_after_expiry
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -74,7 +74,7 @@ def access_token_of_a_late_refresh_redeems(world: World) -> None:
     alone.script(access_token_lifetime_s=2 * LONGEST_LIFE_S)
     first = alone.grant()
     world.backend.require_redeemed(first, alone.proxy_token())
-    grant = renewed_after_its_end(world, first)
+    grant = refresh_after_expiry(world, first)
     if _left_s(world, grant, grant.answer) < NEAR_S:
         raise LeftOut("the access token of the refresh has expired, too, which is a failure of another rule")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._exchanges import refreshed
+from gateproof.conformance.checks.gateway._exchanges import refresh
 from gateproof.conformance.checks.gateway._scopes import scopes_in
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -41,7 +41,7 @@ def token_of_a_narrower_refresh_gets_401(gateway: Gateway, world: World) -> None
 def _narrowed(gateway: Gateway, grant: Grant, granted: set[str]) -> Exchange:
     """A refresh that requests every scope of the grant except ext_token:read."""
     wanted = " ".join(sorted(granted - {SCOPE}))
-    answer = refreshed(gateway, grant.agent, grant.refresh_token.reveal(), ("scope", wanted))
+    answer = refresh(gateway, grant.agent, grant.refresh_token.reveal(), ("scope", wanted))
     if answer.status != 200:
         raise LeftOut("a refresh with fewer scopes than were granted is refused")
     return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime
 
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -30,7 +30,7 @@ def merchant_token_of_an_unstated_life_redeems(world: World) -> None:
         answer = world.backend.redeem_after_backoff(grant, proxy_token)
         expect(answer).status(200)
         expect.text(answer.member("access_token"), "access_token")
-        belongs(world, answer, grant.user, grant.resource)
+        expect_owner(world, answer, grant.user, grant.resource)
 
 
 @check("REDEEM-16")

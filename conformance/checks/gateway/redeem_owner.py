@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._second_project import granted_there
-from gateproof.conformance.checks.gateway._token_owner import are_their_own, belongs
+from gateproof.conformance.checks.gateway._second_project import grant_at
+from gateproof.conformance.checks.gateway._token_owner import expect_own_tokens, expect_owner
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -24,7 +24,7 @@ def each_user_gets_their_own(world: World, case: str) -> None:
     for grant in (alice, bob):
         world.backend.require_redeemed(grant, proxy_token)
 
-    are_their_own(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
+    expect_own_tokens(world, [(grant, proxy_token) for grant in (alice, bob, bob, alice)])
 
 
 @check("REDEEM-12", needs=["merchant", "users:2", "sign-in:browser"])
@@ -48,7 +48,7 @@ def second_user_of_a_browser_gets_their_own(world: World) -> None:
         grant = world.grant_of(world.authorization_of(attempt, code), attempt)
         answer = world.backend.require_redeemed(grant, proxy_token)
 
-        belongs(world, answer, user, grant.resource)
+        expect_owner(world, answer, user, grant.resource)
 
 
 @check("REDEEM-12", needs=["resources:2"])
@@ -59,7 +59,7 @@ def each_resource_gives_its_own(world: World) -> None:
     for grant in grants:
         world.backend.require_redeemed(grant, proxy_token)
 
-    are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+    expect_own_tokens(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
 @check("REDEEM-12", needs=["two-projects"])
@@ -67,23 +67,23 @@ def each_project_gives_its_own(world: World) -> None:
     """One user's tokens in two Projects redeem two merchant tokens, each issued for its Project."""
     projects, agent = (world.projects.home(), world.projects.another()), world.agents.new()
     tokens = [world.backend.proxy_token(project) for project in projects]
-    grants = [granted_there(world, agent, project.resource) for project in projects]
+    grants = [grant_at(world, agent, project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
         world.backend.require_redeemed(grant, token)
 
-    are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+    expect_own_tokens(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
 
 @check("REDEEM-12", needs=["control:create_resource", "control:create_project"])
 def same_indicator_in_two_projects_is_two_resources(world: World) -> None:
     """Two Projects with the same Resource indicator give one user two different merchant tokens."""
-    projects = console.of_one_indicator(world)
+    projects = console.two_with_same_indicator(world)
     tokens = [world.backend.proxy_token(project) for project in projects]
     grants = [world.grant(resource=project.resource) for project in projects]
     for grant, token in zip(grants, tokens, strict=True):
         world.backend.require_redeemed(grant, token)
 
-    are_their_own(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
+    expect_own_tokens(world, [*zip(grants, tokens, strict=True), (grants[0], tokens[0])])
 
 
 @check("REDEEM-12", needs=["resources:2"])
@@ -101,7 +101,7 @@ def sibling_resource_gives_its_own_or_nothing(gateway: Gateway, world: World) ->
     answer = gateway.redeem(grants[0].access_token, proxy_token, sibling.indicator)
 
     if answer.status == 200:
-        belongs(world, answer, grants[0].user, sibling)
+        expect_owner(world, answer, grants[0].user, sibling)
         own = gateway.redeem(grants[1].access_token, proxy_token, sibling.indicator)
         first = gateway.redeem(grants[0].access_token, proxy_token, resource.indicator)
         expect.that(
@@ -129,4 +129,4 @@ def each_user_keeps_their_own_past_a_refresh(world: World) -> None:
         past = redeem_past(world, grant, proxy_token, answer.member("access_token"))
         require.step_of("redemption after a refresh")(past).status(200)
 
-    are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+    expect_own_tokens(world, [(grant, proxy_token) for grant in (*grants, grants[0])])

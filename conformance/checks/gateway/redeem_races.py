@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gateproof.conformance.checks.gateway._second_project import granted_there
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._second_project import grant_at
+from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -17,13 +17,13 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     isolated_user,
     let_expire,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import Unavailable, expect, require
 from gateproof.conformance.suite.parties import Grant
-from gateproof.conformance.suite.races import ASKERS, Races, amid, require_answers, together
+from gateproof.conformance.suite.races import ASKERS, Races, require_answers, run_during, together
 from gateproof.conformance.suite.time_limits import RACE_HOLD_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -53,7 +53,7 @@ class Owners:
             expected="a token of their own",
             got=f"the one of {_description(first)}",
         )
-        belongs(self.world, answer, grant.user, grant.resource)
+        expect_owner(self.world, answer, grant.user, grant.resource)
 
 
 @check("REDEEM-12", rounds=4)
@@ -104,7 +104,7 @@ def everybody_gets_their_own_refreshed_at_once(world: World, races: Races) -> No
             place.short_lived()
         agent = world.agents.new()
         owned = [
-            (granted_there(world, agent, place.resource, place.user), place.proxy_token()) for place in places
+            (grant_at(world, agent, place.resource, place.user), place.proxy_token()) for place in places
         ]
         owners = Owners(world, {})
         for each in owned:
@@ -134,7 +134,7 @@ def no_redemption_after_the_revocation_succeeds(gateway: Gateway, world: World, 
         token = world.backend.proxy_token(replace(project, proxy_client=client))
         world.backend.require_redeemed(grant, token)
 
-        history = amid(
+        history = run_during(
             [partial(gateway.redeem, grant.access_token, token, grant.resource.indicator)] * ASKERS,
             partial(console.revoke, world, client),
             choice,
@@ -161,7 +161,7 @@ def no_token_got_during_the_revocation_redeems(gateway: Gateway, world: World, r
         first = world.backend.proxy_token(replace(project, proxy_client=client))
         world.backend.require_redeemed(grant, first)
 
-        history = amid(
+        history = run_during(
             [partial(gateway.proxy_token, client)] * ASKERS, partial(console.revoke, world, client), choice
         )
 
@@ -189,7 +189,7 @@ def _redeemed_at_once(
     choice.shuffle(turns)
     answers = concurrent.redemptions(world.gateway, turns)
     for each, answer in zip(turns, answers, strict=True):
-        still_good(world, each[0], answer)
+        require_unexpired(world, each[0], answer)
         owners.judge(each, answer)
     require_answers(answers)
     came = sum(answer.status == 200 for answer in answers)
@@ -213,8 +213,7 @@ def _owned(world: World) -> list[Owned]:
     everywhere = [*resources, *(project.resource for project in projects[1:])]
     wanted = [(world.users[0], resource) for resource in everywhere] + [(world.users[1], resources[0])]
     return [
-        (granted_there(world, agent, resource, user), tokens[resource.project_id])
-        for user, resource in wanted
+        (grant_at(world, agent, resource, user), tokens[resource.project_id]) for user, resource in wanted
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from unicodedata import normalize
 from urllib.parse import urlencode
 
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
@@ -117,7 +117,7 @@ def indicator_that_begins_alike_answers_with_its_own_token(gateway: Gateway, wor
 
     # This is another Resource's own indicator, so the gateway may refuse the token or answer 404.
     if answer.status == 200:
-        belongs(world, answer, good.grant.user, shorter)
+        expect_owner(world, answer, good.grant.user, shorter)
         expect.that(
             answer.member("access_token") != own.member("access_token"),
             "merchant token of the Resource with the shorter indicator",

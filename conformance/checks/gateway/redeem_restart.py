@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway import console
-from gateproof.conformance.kit.gateway.isolated_user import still_good
+from gateproof.conformance.kit.gateway.isolated_user import require_unexpired
 from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -24,7 +24,7 @@ def grant_from_before_a_restart_redeems(world: World) -> None:
     kill_and_start(world)
 
     answer = there.backend.redeem_once_provisioned(grant, there.backend.proxy_token(project), not_yet=())
-    still_good(there, grant, answer)
+    require_unexpired(there, grant, answer)
     expect(answer).status(200)
     expect.text(answer.member("access_token"), "access_token of the redemption")
 

@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import expect
 @check("REDEEM-05", needs=["control:create_project"])
 def project_of_the_same_name_is_another(gateway: Gateway, world: World) -> None:
     """A Proxy token of another Project gets 401, although both Projects have the same name."""
-    one, other = world.projects.of_one_name()
+    one, other = world.projects.two_with_same_name()
     grant, foreign = world.grant(resource=one.resource), world.backend.proxy_token(other)
     world.backend.require_redeemed(grant, world.backend.proxy_token(one))
     world.backend.require_redeemed(world.grant(resource=other.resource), foreign)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.gateway._token_owner import belongs
+from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -43,4 +43,4 @@ def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) ->
             expected="one of its own",
             got="the one that was given for the other indicator",
         )
-        belongs(world, answer, grant.user, grant.resource)
+        expect_owner(world, answer, grant.user, grant.resource)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._similar_users import grants_of_similar_users
-from gateproof.conformance.checks.gateway._token_owner import are_their_own
+from gateproof.conformance.checks.gateway._token_owner import expect_own_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.similar_logins import ALIKE
 from gateproof.conformance.signin.sign_in_result import SignInFailed
@@ -18,7 +18,7 @@ def users_with_similar_logins_get_their_own(world: World, case: tuple[str, str])
     proxy_token = world.backend.proxy_token()
     grants = grants_of_similar_users(world, case, proxy_token)
 
-    are_their_own(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
+    expect_own_tokens(world, [(grant, proxy_token) for grant in (*grants, grants[0])])
 
 
 @check("REDEEM-12", needs=["merchant"])
@@ -39,4 +39,4 @@ def unverified_email_of_another_user_gives_none_of_their_tokens(world: World) ->
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("the gateway does not let a user with such an address sign in and redeem") from refusal
 
-    are_their_own(world, [(grant, proxy_token) for grant in (first, second)])
+    expect_own_tokens(world, [(grant, proxy_token) for grant in (first, second)])

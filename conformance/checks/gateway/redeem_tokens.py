@@ -28,7 +28,7 @@ from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import (
     FORGERIES,
-    LURES,
+    KEY_URL_FORGERIES,
     Forgery,
     Original,
     claiming,
@@ -99,7 +99,7 @@ def forged_access_token_is_refused(gateway: Gateway, world: World, case: Forgery
     _refused(_with_bearer(gateway, good, forged))
 
 
-@check("REDEEM-11", cases=LURES)
+@check("REDEEM-11", cases=KEY_URL_FORGERIES)
 def access_token_that_says_where_its_key_is_is_refused(gateway: Gateway, world: World, case: Forgery) -> None:
     """A forged access token whose header points to a URL with the forger's key is refused."""
     good = valid_tokens(world)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, refreshed
+from gateproof.conformance.checks.gateway._exchanges import no_tokens, refresh
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
@@ -31,7 +31,7 @@ def _in_the_exchange(world: World, attempt: Attempt) -> Exchange:
 def _in_a_refresh(world: World, attempt: Attempt) -> Exchange:
     grant = world.grant_of(world.code_for(attempt), attempt)
     further = ("scope", _with_the_scope(attempt))
-    return refreshed(world.gateway, grant.agent, grant.refresh_token.reveal(), further)
+    return refresh(world.gateway, grant.agent, grant.refresh_token.reveal(), further)
 
 
 PLACES: dict[str, Asked] = {

@@ -7,8 +7,8 @@ from gateproof.conformance.checks.gateway._request_forms import (
     NAME_CASES,
     Form,
     chunked,
-    in_form,
-    unless_a_length_is_demanded,
+    unless_length_required,
+    with_request_form,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -20,7 +20,7 @@ def agent_that_asks_for_no_media_type_is_registered(world: World, case: Form) ->
     """A registration with `Accept: */*` or without an Accept header is answered with 201."""
     world.agents.new()
 
-    expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
+    expect(with_request_form(world, case).gateway.register(world.agents.metadata())).status(201)
 
 
 @check("REG-06", cases=ACCEPTS)
@@ -28,7 +28,7 @@ def http_is_refused_whatever_media_type_is_asked_for(world: World, case: Form) -
     """An http redirect URI is refused also with `Accept: */*` or without an Accept header."""
     world.agents.new()
 
-    answer = in_form(world, case).gateway.register(
+    answer = with_request_form(world, case).gateway.register(
         world.agents.metadata(redirect_uris=["http://agent.example/callback"])
     )
 
@@ -40,7 +40,7 @@ def header_names_in_another_case_register(world: World, case: Form) -> None:
     """A registration with header names in lower or upper case is answered with 201."""
     world.agents.new()
 
-    expect(in_form(world, case).gateway.register(world.agents.metadata())).status(201)
+    expect(with_request_form(world, case).gateway.register(world.agents.metadata())).status(201)
 
 
 @check("REG-01")
@@ -48,6 +48,6 @@ def chunked_registration_is_answered_like_others(world: World) -> None:
     """A registration with a chunked body, without Content-Length, is answered with 201."""
     world.agents.new()
 
-    answer = in_form(world, chunked).gateway.register(world.agents.metadata())
+    answer = with_request_form(world, chunked).gateway.register(world.agents.metadata())
 
-    expect(unless_a_length_is_demanded(answer)).status(201)
+    expect(unless_length_required(answer)).status(201)

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from gateproof.conformance.checks.gateway._exchanges import works
-from gateproof.conformance.checks.gateway._visits import good as good_request
+from gateproof.conformance.checks.gateway._exchanges import require_exchange
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work as good_request
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.worker_state import ValidTokens
@@ -149,7 +149,7 @@ def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> 
 def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
     """No odd value of a field causes a server error in a known agent's exchange."""
     agent = world.agents.new()
-    works(world, agent)
+    require_exchange(world, agent)
     fields = {
         "grant_type": "authorization_code",
         "code": agent_wire.fresh_state(),

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
-from gateproof.conformance.checks.gateway._exchanges import works
-from gateproof.conformance.checks.gateway._visits import good as good_request
+from gateproof.conformance.checks.gateway._exchanges import require_exchange
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work as good_request
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.valid_tokens import RefreshingTokens
 from gateproof.conformance.kit.gateway.world import World
@@ -92,7 +92,7 @@ def generated_credentials_get_an_answer(gateway: Gateway, world: World, draw: Dr
 def generated_exchanges_get_an_answer(gateway: Gateway, world: World, draw: Draw) -> None:
     """A known agent's exchange with generated fields causes no server error."""
     agent = world.agents.new()
-    works(world, agent)
+    require_exchange(world, agent)
     good = {
         "grant_type": "authorization_code",
         "code": agent_wire.fresh_state(),

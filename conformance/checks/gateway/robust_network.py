@@ -8,17 +8,24 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from gateproof.conformance.checks.gateway._normal_flow import works_again, works_before, works_during
-from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, GONE_CALLER, LARGE_BODY, SLOW, Client
-from gateproof.conformance.faults.merchant_answers import KEPT_WAITING
-from gateproof.conformance.faults.misbehaving import misbehaving, sent_and_left
+from gateproof.conformance.faults.agent_side import (
+    BROKEN,
+    CLIENT_DISCONNECTED,
+    EMBEDDED,
+    LARGE_BODY,
+    SLOW,
+    Client,
+)
+from gateproof.conformance.faults.merchant_answers import MERCHANT_DELAYS
+from gateproof.conformance.faults.misbehaving import misbehaving, send_and_disconnect
 from gateproof.conformance.kit.gateway.failure_oracle import (
     REFRESH,
-    Due,
-    mended,
-    mended_by_the_user,
+    ExpiringToken,
+    expiring_soon,
     no_false_rejection,
-    redeems_again_or_says_why,
-    soon_due,
+    redeem_after_fault,
+    redeem_after_new_authorization,
+    redeem_or_require_410,
 )
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user, let_expire
@@ -69,20 +76,20 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     """
     works_before(world)
     alone, gate = isolated_user(world), world.unique()
-    due = soon_due(alone)
+    due = expiring_soon(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
     let_expire(world)
     try:
-        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            count_fault(GONE_CALLER, _held_calls(world, gate) if sent else 0)
+        with send_and_disconnect(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
+            count_fault(CLIENT_DISCONNECTED, _held_calls(world, gate) if sent else 0)
         _wait_until_noticed(alone)
     finally:
         alone.merchant.release(gate)
 
-    after = redeems_again_or_says_why(due)
-    no_false_rejection(due, after, GONE_CALLER.does)
+    after = redeem_or_require_410(due)
+    no_false_rejection(due, after, CLIENT_DISCONNECTED.does)
     if after.status == 410:
-        expect(mended_by_the_user(due)).status(200)
+        expect(redeem_after_new_authorization(due)).status(200)
 
 
 @check("ROBUST-02", needs=["faults"], alone=True)
@@ -175,18 +182,18 @@ class _Timing:
 def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
     """Another user's flow, alone and then while the merchant is silent for one user."""
     other = world.users[1]
-    gateway.wire.hang_up()
+    gateway.wire.close_connections()
     watch = Stopwatch(gateway.wire)
     works_before(world, other)
     usual_s = watch.so_far_s()
     alone, gate = isolated_user(world), world.unique()
-    due = soon_due(alone)
+    due = expiring_soon(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
     let_expire(world)
     try:
-        with sent_and_left(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
-            count_fault(KEPT_WAITING, _held_calls(world, gate) if sent else 0)
-            gateway.wire.hang_up()
+        with send_and_disconnect(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
+            count_fault(MERCHANT_DELAYS, _held_calls(world, gate) if sent else 0)
+            gateway.wire.close_connections()
             watch = Stopwatch(gateway.wire)
             works_during(world, other)
             took_s = watch.so_far_s()
@@ -195,11 +202,11 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
             given_up = _is_given_up(due)
     finally:
         alone.merchant.release(gate)
-    require(mended(due)).status(200, 410)
+    require(redeem_after_fault(due)).status(200, 410)
     return _Timing(usual_s=usual_s, took_s=took_s, given_up=given_up)
 
 
-def _is_given_up(due: Due) -> bool:
+def _is_given_up(due: ExpiringToken) -> bool:
     """True if the merchant has noticed that the gateway closed its request."""
     return any(call.status is not None for call in due.refreshes())
 
@@ -216,7 +223,7 @@ def _at_both_endpoints(gateway: Gateway, client: Client) -> Iterator[int]:
         for url, media_type in places.items():
             clients = misbehaving(client, _place(gateway, url), url, media_type, number=AT_ONCE)
             reached += stack.enter_context(clients)
-        gateway.wire.hang_up()
+        gateway.wire.close_connections()
         yield reached
 
 

@@ -7,7 +7,7 @@ from gateproof.conformance.faults.merchant_answers import SIGN_INS, MerchantFaul
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
-from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
+from gateproof.conformance.kit.gateway.merchant_recovery import recovery_from_now
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.suite.check import check
@@ -28,7 +28,7 @@ def normal_flow_works_after_a_flood_of_bad_input(gateway: Gateway, world: World)
     # If the flow never worked, waiting for it is useless.
     works_before(world, within_s=CALM_S if world.worker_state.token_life_s is not None else 0)
 
-    answered = gateway.wire.volley(_flood(gateway, world), at_once=8)
+    answered = gateway.wire.send_many(_flood(gateway, world), at_once=8)
 
     works_again(world)
     require.that(answered >= FLOOD // 2, "the flood", expected=f"{FLOOD} answers", got=f"{answered}")
@@ -50,11 +50,11 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     gateway = world.gateway
     gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
     try:
-        failure_oracle.provisioning_met(alone, case)
+        failure_oracle.wait_for_provisioning_fault(alone, case)
     except Unmet as unmet:
         raise LeftOut("the gateway gets merchant tokens by the grant that signs users in") from unmet
     alone.script()
-    recovery = mended_now(alone)
+    recovery = recovery_from_now(alone)
 
     def again() -> Exchange:
         return world.backend.redeem_once_provisioned(alone.grant(), alone.proxy_token())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
-from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -52,7 +52,7 @@ def refresh_token_is_not_in_what_its_use_brings(
     The merchant answers the refresh in several ways.
     """
     alone = isolated_user(world)
-    due = failure_oracle.soon_due(alone)
+    due = failure_oracle.expiring_soon(alone)
     alone.short_lived(**case)
     let_expire(world)
     # If the gateway answers with Retry-After while its merchant fails, that answer is searched as it is.
@@ -106,7 +106,7 @@ def access_token_is_in_no_refused_redemption(gateway: Gateway, world: World, rec
     no_secrets_in_answers(world, received, ACCESS_TOKEN)
 
 
-@check("SECRET-02", alone=True, cases=LOST)
+@check("SECRET-02", alone=True, cases=REAUTHENTICATION_SCRIPTS)
 def expired_access_token_is_in_no_410(world: World, received: Received, case: dict[str, Any]) -> None:
     """The two 410 and the 404 for a merchant token that cannot be refreshed do not contain it."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())

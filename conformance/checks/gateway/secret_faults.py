@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.faults.merchant_answers import NONSENSE, REDIRECT, ROTATED, TROUBLE, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
 from gateproof.conformance.kit.gateway.own_names import by_name, suffix_of
 from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
-from gateproof.conformance.targets.party_names import THIEF
+from gateproof.conformance.targets.party_names import ATTACKER
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.agent import get
 from gateproof.conformance.wire.exchange import Exchange
@@ -39,14 +39,14 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
     If the gateway makes no refresh under one of the faults, only the answers so far are searched.
     """
-    due, answer = failure_oracle.soon_due(isolated_user(world)), None
+    due, answer = failure_oracle.expiring_soon(isolated_user(world)), None
     refused: list[Exchange] = []
     for what in case.values():
         due, answer = _redeemed_under(due, what, answer)
         refused += [answer] if answer.status != 200 else []
         if not due.refreshes():
             break
-        failure_oracle.struck(due, what)
+        failure_oracle.count_fault_of(due, what)
 
     if not refused:
         raise LeftOut("the gateway refused no redemption under any fault")
@@ -69,7 +69,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
         if code is not None:
             world.gateway.exchange(world.authorization_of(attempt, code))
         try:
-            failure_oracle.provisioning_met(alone, what, after)
+            failure_oracle.wait_for_provisioning_fault(alone, what, after)
         except (LeftOut, Unmet):
             # What was received so far is still searched.
             if number == 0:
@@ -85,10 +85,10 @@ def refresh_token_follows_no_redirect(world: World) -> None:
     with _other_server(world) as (attacker, what):
         alone = isolated_user(world)
         before = alone.merchant.last_minted()
-        due = failure_oracle.soon_due(alone)
+        due = failure_oracle.expiring_soon(alone)
         failure_oracle.expire_under([(due, what)])
         due.redeem_once()
-        failure_oracle.struck(due, what)
+        failure_oracle.count_fault_of(due, what)
 
         _got_nothing(attacker, alone, before)
 
@@ -101,7 +101,7 @@ def assertions_follow_no_redirect(world: World) -> None:
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)
-        failure_oracle.provisioning_met(alone, what)
+        failure_oracle.wait_for_provisioning_fault(alone, what)
         deadline = time.monotonic() + MOMENT_S
         while len(attacker.received) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -109,12 +109,14 @@ def assertions_follow_no_redirect(world: World) -> None:
         _got_nothing(attacker, alone, before)
 
 
-def _redeemed_under(due: Due, what: MerchantFault, last: Exchange | None) -> tuple[Due, Exchange]:
+def _redeemed_under(
+    due: ExpiringToken, what: MerchantFault, last: Exchange | None
+) -> tuple[ExpiringToken, Exchange]:
     """Redeems during the fault; after a 200 or 410, the user first gets a new token that then expires."""
     done = last is not None and last.status in {200, 410}
     if done:
         # A token from an odd answer may have been accepted as a good one.
-        due = failure_oracle.soon_due(due.alone, due.agent)
+        due = failure_oracle.expiring_soon(due.alone, due.agent)
     if last is None or done:
         failure_oracle.expire_under([(due, what)])
     else:
@@ -132,7 +134,7 @@ def _other_server(world: World) -> Iterator[tuple[AttackerHost, MerchantFault]]:
     certificate = world.service_certificate if at.scheme == "https" else None
     wire = world.gateway.wire
     with AttackerHost(certificate) as attacker:
-        url = by_name(world, attacker.url, THIEF["gateway"])
+        url = by_name(world, attacker.url, ATTACKER["gateway"])
         with wire.also(url, ca_file=world.ca_file):
             require(wire.send("the other server", get(url))).status(200)
             yield attacker, replace(REDIRECT, parameters={"location": url})

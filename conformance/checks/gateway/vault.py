@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
@@ -16,7 +16,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     needing_reauthorization,
     redeem_past,
     require_renewed,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -53,7 +53,7 @@ def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, boo
     for _ in range(2):
         let_expire(world)
         answer = redeem_past(world, grant, proxy_token, token)
-        still_good(world, grant, answer)
+        require_unexpired(world, grant, answer)
 
         expect(answer).status(200)
         expect.that(
@@ -72,7 +72,7 @@ def expired_without_a_refresh_token_answers_410(world: World) -> None:
 
     Another user's token, which came with a refresh token and expired at the same time, is refreshed.
     """
-    answers, _ = _expired(world, LOST["no-refresh-token"])
+    answers, _ = _expired(world, REAUTHENTICATION_SCRIPTS["no-refresh-token"])
 
     _need_reauthentication(answers)
 
@@ -80,7 +80,7 @@ def expired_without_a_refresh_token_answers_410(world: World) -> None:
 @check("VAULT-03", alone=True)
 def rejected_refresh_answers_410(world: World) -> None:
     """After the merchant rejects the refresh token, redemption gets 410 reauthentication_required."""
-    answers, alone = _expired(world, LOST["refresh-rejected"])
+    answers, alone = _expired(world, REAUTHENTICATION_SCRIPTS["refresh-rejected"])
 
     _need_reauthentication(answers)
     require.that(
@@ -140,7 +140,7 @@ def refreshed_token_is_far_from_expiry_again(world: World) -> None:
     alone.script(access_token_lifetime_s=LONG_LIFE_S)
     let_expire(world)
     first = redeem_past(world, grant, proxy_token, before)
-    still_good(world, grant, first)
+    require_unexpired(world, grant, first)
     require_renewed(first, before)
 
     _returned_as_it_is(world, alone, grant, proxy_token, first, refreshed=len(alone.asked(REFRESH)))
@@ -195,7 +195,7 @@ def _returned_as_it_is(
     """Expects the same token from two more redemptions, without a refresh."""
     for _ in range(2):
         answer = world.backend.redeem_once_provisioned(grant, proxy_token)
-        still_good(world, grant, answer)
+        require_unexpired(world, grant, answer)
         expect(answer).status(200)
         expect.that(
             answer.member("access_token") == first.member("access_token"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, in_form
+from gateproof.conformance.checks.gateway._request_forms import ACCEPTS, with_request_form
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, needing_reauthorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -20,7 +20,7 @@ def no_refresh_token_answers_410_whatever_media_type_is_asked_for(world: World) 
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     proxy_token, grant, _ = needing_reauthorization(isolated_user(world), issue_refresh_token=False)
     for form in ACCEPTS.values():
-        gateway = in_form(world, form).gateway
+        gateway = with_request_form(world, form).gateway
         answer = gateway.redeem(grant.access_token, proxy_token, grant.resource.indicator)
 
         expect(answer).status(410)

@@ -146,6 +146,6 @@ def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
 
 def _own_keys(world: World, resource: Resource) -> list[dict[str, Any]]:
     """The keys of the Resource; if the gateway itself named their URL, it must serve them."""
-    said_by_the_gateway = world.projects.pool.is_own(resource.project_id)
+    said_by_the_gateway = world.projects.pool.created_by_run(resource.project_id)
     with rule_requires() if said_by_the_gateway else nullcontext():
         return world.keys.at(resource.jwks_uri, "key set of the Resource")

@@ -7,7 +7,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     isolated_user,
     let_expire,
     redeem_past,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -30,7 +30,7 @@ def refresh_is_authenticated_like_the_sign_in(world: World) -> None:
         raise LeftOut("the gateway authenticates at the merchant without a client assertion")
     let_expire(world)
     answer = redeem_past(world, grant, proxy_token, str(first.member("access_token")))
-    still_good(world, grant, answer)
+    require_unexpired(world, grant, answer)
     refreshes = alone.asked(REFRESH)
     require.that(
         bool(refreshes), "journal of the fake merchant", expected="a refresh of this user", got="none"

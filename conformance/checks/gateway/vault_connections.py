@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.gateway._second_sign_in import another_agent, user_with_two_approvals
-from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
+from gateproof.conformance.faults.merchant_answers import LISTENER_FAULTS, ListenerFault
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire
-from gateproof.conformance.kit.gateway.proxy_placement import elsewhere, placeable
+from gateproof.conformance.kit.gateway.proxy_placement import user_of_movable_resource, with_token_endpoint
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
@@ -20,14 +20,14 @@ from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 
 NEEDS = ["faults", "control:create_resource"]
-OVER_TLS = {name: fault for name, fault in DOORS.items() if fault.over_tls}
+OVER_TLS = {name: fault for name, fault in LISTENER_FAULTS.items() if fault.over_tls}
 
 
-@check("VAULT-06", needs=NEEDS, alone=True, cases=DOORS)
-def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
+@check("VAULT-06", needs=NEEDS, alone=True, cases=LISTENER_FAULTS)
+def failed_connection_is_no_rejection(world: World, case: ListenerFault) -> None:
     """If the connection to the merchant fails, there is no 410, and redemption works afterwards."""
     with _behind_a_listener(world, case) as (alone, listener_id):
-        due = failure_oracle.soon_due(alone)
+        due = failure_oracle.expiring_soon(alone)
         if not alone.merchant.switch_listener(listener_id, case.face):
             raise LeftOut("the gateway uses another address than the token endpoint that was configured")
         let_expire(world)
@@ -35,15 +35,15 @@ def failed_connection_is_no_rejection(world: World, case: DoorFault) -> None:
         answer = due.redeem_once()
         visits = alone.merchant.switch_listener(listener_id, "open")
         _count_fault(due, case, answer, visits)
-        failure_oracle.answered(answer, case.fault.does)
-        failure_oracle.few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
+        failure_oracle.expect_answered(answer, case.fault.does)
+        failure_oracle.expect_few(visits, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
         failure_oracle.no_false_rejection(due, answer, case.fault.does)
-        failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.expect_not_expired(due, answer, case.fault.does)
         failure_oracle.redeems_again(due)
 
 
 @check("VAULT-10", needs=[*NEEDS, "sign-in:browser"], alone=True, cases=OVER_TLS)
-def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
+def failed_connection_stops_no_sign_in(world: World, case: ListenerFault) -> None:
     """A signed-in user gets a code for another agent while the connection to the merchant fails."""
     with _behind_a_listener(world, case) as (alone, listener_id):
         user = user_with_two_approvals(world, alone)
@@ -60,20 +60,20 @@ def failed_connection_stops_no_sign_in(world: World, case: DoorFault) -> None:
 
 
 @contextmanager
-def _behind_a_listener(world: World, case: DoorFault) -> Iterator[tuple[IsolatedUser, str]]:
+def _behind_a_listener(world: World, case: ListenerFault) -> Iterator[tuple[IsolatedUser, str]]:
     """A Resource whose merchant token endpoint has its own address, behind a listener."""
-    alone = placeable(world)
+    alone = user_of_movable_resource(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
     listener_id = alone.merchant.open_listener()
     try:
-        yield elsewhere(alone, listener_id), listener_id
+        yield with_token_endpoint(alone, listener_id), listener_id
     finally:
-        world.worker_state.note_trouble()
+        world.worker_state.note_merchant_failure()
         alone.merchant.close_listener(listener_id)
 
 
-def _count_fault(due: Due, case: DoorFault, answer: Exchange, visits: int) -> None:
+def _count_fault(due: ExpiringToken, case: ListenerFault, answer: Exchange, visits: int) -> None:
     """Counts the connections during the fault.
 
     A closed listener sees no connection: there the fault counts if the gateway could not refresh.

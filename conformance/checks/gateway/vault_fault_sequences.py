@@ -35,7 +35,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     def holds(sequence: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
-        due = failure_oracle.soon_due(isolated_user(world))
+        due = failure_oracle.expiring_soon(isolated_user(world))
         due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in sequence])
         since = failure_oracle.last_of(due.alone)
         let_expire(world)
@@ -43,7 +43,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
             answer = due.redeem_once()
             does = ", then ".join(TROUBLE[name].fault.does for name in sequence)
             failure_oracle.no_false_rejection(due, answer, does)
-            failure_oracle.nothing_expired(due, answer, does)
+            failure_oracle.expect_not_expired(due, answer, does)
             if answer.status == 200:
                 break
         # Requests with other grant types also use up faults of the sequence.

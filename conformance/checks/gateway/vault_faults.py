@@ -16,7 +16,7 @@ from gateproof.conformance.faults.merchant_answers import (
     MerchantFault,
 )
 from gateproof.conformance.kit.gateway import failure_oracle
-from gateproof.conformance.kit.gateway.failure_oracle import Due
+from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -39,9 +39,9 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 
     Many failures in a row are no rejection either.
     """
-    due = failure_oracle.soon_due(isolated_user(world))
+    due = failure_oracle.expiring_soon(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
-    answers = [failure_oracle.meets(due, case)]
+    answers = [failure_oracle.redeem_and_count_fault(due, case)]
     if case.fault.name in LASTING:
         answers += [due.redeem_once() for _ in range(TIMES_MORE)]
 
@@ -51,16 +51,16 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
     """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
-    dues = [(failure_oracle.soon_due(isolated_user(world)), what) for what in SILENCE.values()]
+    dues = [(failure_oracle.expiring_soon(isolated_user(world)), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
         waiting = [backends.submit(due.redeem_once) for due, _ in dues]
         answers = [each.result() for each in waiting]
 
     for (due, what), answer in zip(dues, answers, strict=True):
-        failure_oracle.struck(due, what)
-        failure_oracle.answered(answer, what.fault.does)
-        failure_oracle.few(
+        failure_oracle.count_fault_of(due, what)
+        failure_oracle.expect_answered(answer, what.fault.does)
+        failure_oracle.expect_few(
             len(due.refreshes()), failure_oracle.MOST_TRIES, "refreshes", answer, what.fault.does
         )
         (_rotated if what.rotates else _no_rejection)(due, what, answer)
@@ -69,10 +69,10 @@ def silence_is_no_rejection(world: World) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
     """If the merchant rotates the refresh token and fails, no 410 comes before it rejects the old one."""
-    due = failure_oracle.soon_due(isolated_user(world))
+    due = failure_oracle.expiring_soon(isolated_user(world))
     failure_oracle.expire_under([(due, case)])
 
-    _rotated(due, case, failure_oracle.meets(due, case))
+    _rotated(due, case, failure_oracle.redeem_and_count_fault(due, case))
 
 
 @check("VAULT-10", needs=FAULTS, cases=SIGN_INS)
@@ -102,24 +102,24 @@ def sign_in_does_not_wait_for_ever(world: World) -> None:
             _signed_in(signing_in, visit, took_s)
 
 
-def _no_rejection(due: Due, what: MerchantFault, *answers: Exchange) -> None:
+def _no_rejection(due: ExpiringToken, what: MerchantFault, *answers: Exchange) -> None:
     for answer in answers:
         failure_oracle.no_false_rejection(due, answer, what.fault.does)
-        failure_oracle.nothing_expired(due, answer, what.fault.does)
+        failure_oracle.expect_not_expired(due, answer, what.fault.does)
     due.alone.short_lived()
     failure_oracle.redeems_again(due)
 
 
-def _rotated(due: Due, what: MerchantFault, answer: Exchange) -> None:
+def _rotated(due: ExpiringToken, what: MerchantFault, answer: Exchange) -> None:
     failure_oracle.no_false_rejection(due, answer, what.fault.does)
-    failure_oracle.nothing_expired(due, answer, what.fault.does)
+    failure_oracle.expect_not_expired(due, answer, what.fault.does)
     due.alone.short_lived()
-    after = failure_oracle.redeems_again_or_says_why(due)
+    after = failure_oracle.redeem_or_require_410(due)
     failure_oracle.no_false_rejection(due, after, what.fault.does)
     if after.status == 410:
         # Another rule tests that a new authorization repairs this; without it, the 410 would not be
         # justified.
-        require(failure_oracle.mended_by_the_user(due)).status(200)
+        require(failure_oracle.redeem_after_new_authorization(due)).status(200)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,7 @@ def _signed_in(signing_in: _SigningIn, visit: Visit, took_s: float) -> None:
     code = visit.parameter("code")
     if code is not None:
         tokens = world.gateway.exchange(world.authorization_of(signing_in.attempt, code))
-    failure_oracle.provisioning_met(alone, what)
+    failure_oracle.wait_for_provisioning_fault(alone, what)
     expect.that(
         code is not None,
         f"sign-in while the merchant {does}",

@@ -23,17 +23,17 @@ NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
 def intercepted_refresh_is_no_rejection(world: World, intercept: Kept, case: HttpFault) -> None:
     """A refresh whose answer was lost or changed causes no 410, and redemption works afterwards."""
     with behind_an_interceptor(world, intercept) as between:
-        due = failure_oracle.soon_due(between.alone)
+        due = failure_oracle.expiring_soon(between.alone)
         between.proxy.arm(replace(case.rule, body=http_between.REFRESH))
         let_expire(world)
 
         answer = due.redeem_once()
         _fault_count(between, case, http_between.REFRESH)
         tries = between.proxy.fired(case.rule)
-        failure_oracle.answered(answer, case.fault.does)
-        failure_oracle.few(tries, failure_oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
+        failure_oracle.expect_answered(answer, case.fault.does)
+        failure_oracle.expect_few(tries, failure_oracle.MOST_TRIES, "refreshes", answer, case.fault.does)
         failure_oracle.no_false_rejection(due, answer, case.fault.does)
-        failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.expect_not_expired(due, answer, case.fault.does)
         between.proxy.arm()
         failure_oracle.redeems_again(due)
 

@@ -5,7 +5,7 @@ The gateway may send this merchant no requests during that time, so recovery is 
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._openid_sign_in import spared_no_more
+from gateproof.conformance.checks.gateway._openid_sign_in import end_merchant_backoff
 from gateproof.conformance.faults.merchant_answers import LONG_PAUSE_S, LONG_PAUSES, MerchantFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
@@ -21,16 +21,16 @@ FAULTS = ["faults"]
 @check("VAULT-06", needs=FAULTS, alone=True, cases=LONG_PAUSES)
 def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
     """If the merchant answers with a Retry-After of a minute, redemption is answered in time, without 410."""
-    due = failure_oracle.soon_due(isolated_user(world))
+    due = failure_oracle.expiring_soon(isolated_user(world))
     try:
         failure_oracle.expire_under([(due, case)])
 
-        answer = failure_oracle.meets(due, case)
+        answer = failure_oracle.redeem_and_count_fault(due, case)
 
         failure_oracle.no_false_rejection(due, answer, case.fault.does)
-        failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.expect_not_expired(due, answer, case.fault.does)
     finally:
-        spared_no_more(due.alone)
+        end_merchant_backoff(due.alone)
 
 
 @check("VAULT-10", needs=FAULTS, alone=True, cases=LONG_PAUSES)
@@ -49,9 +49,9 @@ def sign_in_does_not_wait_for_a_pause(world: World, case: MerchantFault) -> None
         visit = world.gateway.visit(attempt, wherever=True)
 
         took_s, code = watch.so_far_s(), visit.parameter("code")
-        failure_oracle.provisioning_met(alone, case)
+        failure_oracle.wait_for_provisioning_fault(alone, case)
     finally:
-        spared_no_more(alone)
+        end_merchant_backoff(alone)
     expect.that(
         code is not None and took_s <= longest_s,
         f"sign-in while the merchant {case.fault.does}",

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import LOST
-from gateproof.conformance.kit.gateway.failure_oracle import Due, soon_due
+from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken, expiring_soon
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     expect_orders,
@@ -28,7 +28,7 @@ from gateproof.conformance.wire.secret import Secret
 HELD_S, ASKED_WITHIN_S = 10.0, 3.0
 
 
-@check("VAULT-04", alone=True, cases=LOST)
+@check("VAULT-04", alone=True, cases=REAUTHENTICATION_SCRIPTS)
 def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     """After a 410 and a new authorization in another browser, redemption returns a token that works.
 
@@ -38,7 +38,7 @@ def new_authorization_mends_it(world: World, case: dict[str, Any]) -> None:
     _mended_after_a_410(world, case)
 
 
-@check("VAULT-04", needs=["sign-in:browser"], alone=True, cases=LOST)
+@check("VAULT-04", needs=["sign-in:browser"], alone=True, cases=REAUTHENTICATION_SCRIPTS)
 def new_authorization_in_the_same_browser_mends_it(world: World, case: dict[str, Any]) -> None:
     """After a 410 and a new authorization in the same browser, redemption returns a token that works."""
     _mended_after_a_410(world.in_one_browser(), case)
@@ -48,7 +48,9 @@ def new_authorization_in_the_same_browser_mends_it(world: World, case: dict[str,
 def authorization_of_another_agent_mends_it(world: World) -> None:
     """After a 410, authorization of another agent is enough: agents share the cached token of a user."""
     alone = isolated_user(world)
-    proxy_token, _, _ = needing_reauthorization(alone, world.agents.new(), **LOST["refresh-rejected"])
+    proxy_token, _, _ = needing_reauthorization(
+        alone, world.agents.new(), **REAUTHENTICATION_SCRIPTS["refresh-rejected"]
+    )
     alone.script()
     with rule_requires():
         renewed = alone.grant(world.agents.new())
@@ -64,7 +66,7 @@ def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
     merchant answers it after some seconds.
     """
     alone, agent, gate = isolated_user(world), world.agents.new(), world.unique()
-    due = soon_due(alone, agent)
+    due = expiring_soon(alone, agent)
     alone.short_lived(refresh={"outcome": "hold_then_reject", "gate": gate, "seconds": HELD_S})
     let_expire(world)
     with _redeeming(due, gate):
@@ -133,7 +135,7 @@ def _not_provisioned(alone: IsolatedUser, agent: Agent) -> Secret:
 
 
 @contextmanager
-def _redeeming(due: Due, gate: str) -> Iterator[None]:
+def _redeeming(due: ExpiringToken, gate: str) -> Iterator[None]:
     """During the block, a redemption waits for the merchant, which holds its refresh; it ends afterwards."""
     with ThreadPoolExecutor(1) as backends:
         waiting = backends.submit(due.redeem_once)
@@ -146,7 +148,7 @@ def _redeeming(due: Due, gate: str) -> Iterator[None]:
         waiting.result()
 
 
-def _refresh_was_requested(due: Due) -> bool:
+def _refresh_was_requested(due: ExpiringToken) -> bool:
     deadline = time.monotonic() + ASKED_WITHIN_S
     while not due.refreshes():
         if time.monotonic() > deadline:

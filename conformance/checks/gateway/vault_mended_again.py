@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import LOST
+from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.kit.gateway.isolated_user import (
     expect_orders,
     isolated_user,
     let_expire,
     needing_reauthorization,
     redeem_past,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require, rule_requires
 
 
-@check("VAULT-04", alone=True, cases=LOST)
+@check("VAULT-04", alone=True, cases=REAUTHENTICATION_SCRIPTS)
 def mended_token_is_refreshed_at_its_expiry(world: World, case: dict[str, Any]) -> None:
     """After a 410 and a new authorization, redemption past the next expiry returns a new token that works.
 
@@ -36,7 +36,7 @@ def mended_token_is_refreshed_at_its_expiry(world: World, case: dict[str, Any]) 
 
     answer = redeem_past(world, renewed, proxy_token, token)
 
-    still_good(world, renewed, answer)
+    require_unexpired(world, renewed, answer)
     expect(answer).status(200)
     expect.that(
         answer.member("access_token") != token,

@@ -9,7 +9,7 @@ from gateproof.conformance.faults import network
 from gateproof.conformance.faults.network import NetworkFault
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.isolated_user import let_expire
-from gateproof.conformance.kit.gateway.proxy_placement import Behind, behind_a_proxy
+from gateproof.conformance.kit.gateway.proxy_placement import ProxiedUser, behind_a_proxy
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
@@ -22,7 +22,7 @@ NEEDS = ["faults", "control:create_resource"]
 def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
     """A refresh whose answer was lost or late causes no 410, and redemption works afterwards."""
     with behind_a_proxy(world) as behind:
-        due = failure_oracle.soon_due(behind.alone)
+        due = failure_oracle.expiring_soon(behind.alone)
         behind.require_used()
         before = case.arm(behind.proxy)
         let_expire(world)
@@ -30,10 +30,10 @@ def network_between_is_no_rejection(world: World, case: NetworkFault) -> None:
         answer = due.redeem_once()
         _fault_count(behind, case, before)
         made = behind.proxy.connections - before
-        failure_oracle.answered(answer, case.fault.does)
-        failure_oracle.few(made, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
+        failure_oracle.expect_answered(answer, case.fault.does)
+        failure_oracle.expect_few(made, failure_oracle.MOST_TRIES, "connections", answer, case.fault.does)
         failure_oracle.no_false_rejection(due, answer, case.fault.does)
-        failure_oracle.nothing_expired(due, answer, case.fault.does)
+        failure_oracle.expect_not_expired(due, answer, case.fault.does)
         behind.proxy.arm()
         failure_oracle.redeems_again(due)
 
@@ -57,7 +57,7 @@ def network_between_stops_no_sign_in(world: World, case: NetworkFault) -> None:
         expect(world.gateway.exchange(world.authorization_of(attempt, code))).status(200)
 
 
-def _fault_count(behind: Behind, case: NetworkFault, before: int) -> None:
+def _fault_count(behind: ProxiedUser, case: NetworkFault, before: int) -> None:
     """Counts the connections that the fault affected; background requests may arrive later."""
     deadline = time.monotonic() + PROVISIONING_S
     while not (struck := case.struck(behind.proxy)) and time.monotonic() < deadline:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import LOST
-from gateproof.conformance.checks.gateway._refreshed_tokens import renewed_later
+from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.checks.gateway._refreshed_tokens import refresh_or_leave_out
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     expect_orders,
@@ -107,7 +107,7 @@ def rejection_is_not_forgotten_the_day_after(world: World) -> None:
 
     The vault may have deleted the unusable tokens by then, so 404 is allowed as well as 410.
     """
-    _still_needs_reauthentication(world, LOST["refresh-rejected"])
+    _still_needs_reauthentication(world, REAUTHENTICATION_SCRIPTS["refresh-rejected"])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,7 +135,7 @@ def _renewed_if_short(world: World, due: _Due) -> _Due:
     exp = world.jwt(due.grant.access_token, "gateway access token").claims.get("exp")
     if not isinstance(exp, int | float) or exp > world.clock.target_time(due.answer) + SPARE_S:
         return due
-    return replace(due, grant=renewed_later(world, due.grant, REFRESH_EXPIRED))
+    return replace(due, grant=refresh_or_leave_out(world, due.grant, REFRESH_EXPIRED))
 
 
 def _refreshed(world: World, due: _Due) -> _Due:
@@ -154,7 +154,7 @@ def _still_needs_reauthentication(world: World, lost: dict[str, Any]) -> None:
     alone = isolated_user(world)
     _, grant, _ = needing_reauthorization(alone, world.agents.new(), **lost)
     world.clock.advance(AFTERWARDS_S)
-    grant = renewed_later(world, grant, REFRESH_EXPIRED)
+    grant = refresh_or_leave_out(world, grant, REFRESH_EXPIRED)
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
 
     answer = world.backend.redeem_once_provisioned(grant, alone.proxy_token(), not_yet=())

@@ -11,7 +11,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     isolated_user,
     let_expire,
     redeem_past,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -123,7 +123,7 @@ def _one_slow_refresh(world: World) -> None:
     asking = [turns[0], *[turns[1]] * FEW]
     single_answer, *answers = concurrent.redemptions(world.gateway, asking)
     for (grant, _), answer in zip(asking, (single_answer, *answers), strict=True):
-        still_good(world, grant, answer)
+        require_unexpired(world, grant, answer)
     if single_answer.status != 200 or len(lone_user.asked("refresh_token")) != asked + 1:
         raise LeftOut(f"the gateway does not wait {SLOW_S} s for one answer of its merchant")
 
@@ -150,7 +150,7 @@ def _concurrent_redemptions(
     turns = [(grants[number % len(grants)], proxy_token) for number in range(racers)]
     answers = concurrent.redemptions(world.gateway, turns)
     for (grant, _), answer in zip(turns, answers, strict=True):
-        still_good(world, grant, answer)
+        require_unexpired(world, grant, answer)
     if len(alone.asked("refresh_token")) == asked and any(answer.status == 200 for answer in answers):
         raise LeftOut("the gateway requested no refresh, although the merchant token had expired")
     return answers
@@ -162,7 +162,7 @@ def _works_at_the_next_expiry(
     """The grant redeems again, and the token is new and works."""
     old = [each.member("access_token") for each in seen if each.status == 200]
     answer = redeem_past(alone.world, grant, proxy_token, old[-1])
-    still_good(alone.world, grant, answer)
+    require_unexpired(alone.world, grant, answer)
     expect(answer).status(200)
     token = expect.text(answer.member("access_token"), "access_token of the redemption")
     expect.that(

@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     expect_orders,
     isolated_user,
     redeem_past_real_time,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -39,7 +39,7 @@ def token_that_really_expired_is_refreshed(world: World) -> None:
 
     answer = redeem_past_real_time(world, grant, proxy_token, token, within_s=LATE_S)
 
-    still_good(world, grant, answer)
+    require_unexpired(world, grant, answer)
     expect(answer).status(200)
     expect.that(
         answer.member("access_token") != token,

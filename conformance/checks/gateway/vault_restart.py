@@ -10,7 +10,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     isolated_user,
     redeem_past_real_time,
     require_renewed,
-    still_good,
+    require_unexpired,
 )
 from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
@@ -33,14 +33,14 @@ def rotated_refresh_token_outlives_a_restart(world: World) -> None:
     first = there.backend.require_redeemed(grant, proxy_token).member("access_token")
     time.sleep(LIFE_S)
     second = redeem_past_real_time(there, grant, proxy_token, first, within_s=LATE_S)
-    still_good(there, grant, second)
+    require_unexpired(there, grant, second)
     require_renewed(second, first)
     alone.script(access_token_lifetime_s=HOUR_S, rotate_refresh_tokens=True)
     kill_and_start(world)
 
     expired = require.text(second.member("access_token"), "access_token of the redemption")
     answer = redeem_past_real_time(there, grant, alone.proxy_token(), expired, within_s=LIFE_S + LATE_S)
-    still_good(there, grant, answer)
+    require_unexpired(there, grant, answer)
     expect(answer).status(200)
     token = expect.text(answer.member("access_token"), "access_token of the redemption")
     expect.that(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.service.service import Service, served, turned_away
+from gateproof.conformance.kit.service.service import Service, expect_refused_twice, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 
@@ -15,7 +15,7 @@ def good_token(service: Service, world: ServiceWorld) -> str:
     """Requires, as the positive twin, that the service accepts the unaltered token; returns it."""
     gateway = world.gateway
     token = gateway.access_token(USER)
-    served(service.serve(token), gateway.orders_of(USER))
+    require_served(service.serve(token), gateway.orders_of(USER))
     return token
 
 
@@ -27,4 +27,4 @@ def expired(world: ServiceWorld) -> str:
 def refused(service: Service, world: ServiceWorld, token: str) -> None:
     """Expects that the service refuses the token itself: the gateway would redeem it."""
     world.gateway.let_redeem(token, USER)
-    turned_away(lambda: service.serve(token), lambda: service.serve_once(token))
+    expect_refused_twice(lambda: service.serve(token), lambda: service.serve_once(token))

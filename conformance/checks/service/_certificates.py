@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateproof.conformance.checks.service._failing_parties import HOP, credentials_in
-from gateproof.conformance.faults.merchant_answers import DOORS, DoorFault
+from gateproof.conformance.faults.merchant_answers import LISTENER_FAULTS, ListenerFault
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.fault import Fault, Hop
 from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.script import Endpoint
 
-WRONG = {name: door for name, door in DOORS.items() if door.over_tls}
+WRONG = {name: door for name, door in LISTENER_FAULTS.items() if door.over_tls}
 # One certificate for each property that is checked first: the issuer and the host.
 ASPECTS = ("unknown-authority", "certificate-of-another-host")
 
 
-def issued(world: ServiceWorld, wrong: DoorFault) -> None:
+def require_issued(world: ServiceWorld, wrong: ListenerFault) -> None:
     """Issues the certificate with this fault; LeftOut if the harness cannot issue it."""
-    if wrong.face in world.listeners.unissued:
+    if wrong.face in world.listeners.unavailable_certificates:
         raise LeftOut(
             "the certificate of the world was given by the user, so the harness cannot issue a wrong one"
         )
     world.listeners.make_bad_certificates()
 
 
-def asked_there(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
+def requests_since(world: ServiceWorld, endpoint: Endpoint, mark: int) -> list[Call]:
     """The requests that have arrived since `mark` at the listener of this endpoint."""
     return world.gateway.journal.since(mark, *world.listeners.behind(endpoint))
 
 
-def asked_nothing(
-    world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault, calls: Sequence[Call], token: str
+def expect_no_request(
+    world: ServiceWorld, endpoint: Endpoint, wrong: ListenerFault, calls: Sequence[Call], token: str
 ) -> None:
     """Expects that no request arrived at this endpoint's listener while it had the invalid certificate."""
     carried = sorted({name for call in calls for name in credentials_in(call, world, token)})
@@ -45,7 +45,7 @@ def asked_nothing(
     )
 
 
-def shown(endpoint: Endpoint, wrong: DoorFault) -> Fault:
+def certificate_fault(endpoint: Endpoint, wrong: ListenerFault) -> Fault:
     """The wrong certificate, as a fault between the service and the party at this endpoint."""
     hop = HOP.get(endpoint, Hop.SERVICE_TO_GATEWAY)
     return replace(

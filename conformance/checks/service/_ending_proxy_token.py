@@ -19,7 +19,7 @@ ASKS_WITHIN_S = 12.0
 
 def proxy_token_has_ended(service: Service, world: ServiceWorld) -> None:
     """Returns when the service's last Proxy token has ended; the next ones are valid for an hour."""
-    if world.service_state.goes_by_lifetime:
+    if world.service_state.renews_by_lifetime_only:
         raise LeftOut("the service requests no other Proxy token before the old one expires")
     world.gateway.proxy_token_life_s = PROXY_TOKEN_S
     short = Answer(members={"expires_in": LIFE_S})

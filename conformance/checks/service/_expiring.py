@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
-from gateproof.conformance.kit.service.service import challenged
+from gateproof.conformance.kit.service.service import expect_challenge
 from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -34,9 +34,9 @@ def refused_once_expired(
         time.sleep(min(0.5, max(0.05, expires_at - time.time() + 0.05)))
         begun, answer = time.time(), ask()
     if answer.status != 401 and (late := stale()).status is not None and late.status < 300:
-        challenged(late)
+        expect_challenge(late)
     while answer.status != 401 and begun < expires_at + SERVICE_LEEWAY_S + _WHOLE_SECONDS_S:
         time.sleep(0.5)
         begun, answer = time.time(), ask()
 
-    challenged(answer)
+    expect_challenge(answer)

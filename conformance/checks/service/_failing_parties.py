@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from gateproof.conformance.kit.service.recovery import waited_for
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.recovery import call_until_recovered
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
@@ -35,9 +35,9 @@ HOP = {
 IN_TIME = dict.fromkeys(HOP, "an answer in time, a few tries, ") | {Endpoint.MERCHANT_API: ""}
 
 
-def works(service: Service, world: ServiceWorld) -> None:
+def require_works(service: Service, world: ServiceWorld) -> None:
     gateway = world.gateway
-    served(service.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    require_served(service.serve(gateway.access_token(USER)), gateway.orders_of(USER))
 
 
 def failing(
@@ -125,7 +125,9 @@ def longest_call_s(world: ServiceWorld) -> float:
     return world.limits.longest_call_s or SERVICE_ANSWER_S
 
 
-def bounded(world: ServiceWorld, answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint) -> None:
+def expect_bounded(
+    world: ServiceWorld, answer: Exchange, calls: Iterable[Call], *endpoints: Endpoint
+) -> None:
     """Expects an answer in time, and a limited number of calls of the gateway for it.
 
     How long and how often the service calls the merchant's API is not limited, only recorded.
@@ -154,7 +156,7 @@ def bounded(world: ServiceWorld, answer: Exchange, calls: Iterable[Call], *endpo
         )
 
 
-def nothing_served(answer: Exchange, world: ServiceWorld) -> None:
+def expect_no_orders(answer: Exchange, world: ServiceWorld) -> None:
     """Expects an answer without any orders."""
     expect.that(
         answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
@@ -174,7 +176,7 @@ def shows_orders(answer: Exchange, world: ServiceWorld, *users: str) -> bool:
     return any(order["id"] in text for user in users for order in world.gateway.orders_of(user))
 
 
-def recovers(
+def expect_recovered(
     service: Service,
     world: ServiceWorld,
     within_s: float | None = None,
@@ -191,9 +193,9 @@ def recovers(
         *(tokens if failed is not None else ()),
         (None, "operation after the fault has ended"),
     ]:
-        answer = waited_for(service, world, within_s, token)
+        answer = call_until_recovered(service, world, within_s, token)
         expect.that(
-            service.brings(answer, world.gateway.orders_of(USER)),
+            service.returns_orders(answer, world.gateway.orders_of(USER)),
             named,
             expected="the orders",
             got=answer.outcome(),
@@ -201,7 +203,7 @@ def recovers(
         )
 
 
-def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
+def new_tokens_of(world: ServiceWorld, subject: str) -> Callable[[], str]:
     """New tokens of a refused user: each call authorizes again and returns a different token.
 
     A refused token may stay refused, and also all tokens issued within the same second, so waiting for the
@@ -210,11 +212,11 @@ def authorized_again(world: ServiceWorld, subject: str) -> Callable[[], str]:
     return lambda: world.gateway.access_token(USER, sub=subject)
 
 
-def settles(service: Service, world: ServiceWorld, within_s: float = SERVICE_BREAKER_S) -> None:
+def require_recovered(service: Service, world: ServiceWorld, within_s: float = SERVICE_BREAKER_S) -> None:
     """Requires, as the positive twin, that the service recovers; another rule tests the recovery."""
-    answer = waited_for(service, world, within_s)
+    answer = call_until_recovered(service, world, within_s)
     require.that(
-        service.brings(answer, world.gateway.orders_of(USER)),
+        service.returns_orders(answer, world.gateway.orders_of(USER)),
         "operation after the fault has ended",
         expected="the orders",
         got=answer.outcome(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import AbstractContextManager
 
-from gateproof.conformance.faults.misbehaving import sent_and_left
+from gateproof.conformance.faults.misbehaving import send_and_disconnect
 from gateproof.conformance.kit.service.mcp_session import ServiceSession
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -28,7 +28,7 @@ def sent(service: Service, call: Request) -> AbstractContextManager[int]:
     """Sends this call on its own connection, which is closed at the end of the block."""
     place = service.wire.place_of(call.url)
     assert place is not None  # noqa: S101 - the operation is at the service's own address
-    return sent_and_left(place, call, number=1)
+    return send_and_disconnect(place, call, number=1)
 
 
 def reached(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:

@@ -11,7 +11,7 @@ from gateproof.conformance.suite.claims import LeftOut
 LOGS_WITHIN_S, LOG_RESTS_S = 3.0, 0.5
 
 
-def written(world: ServiceWorld) -> str:
+def settled_log(world: ServiceWorld) -> str:
     """The log, once it exists and does not grow any more: some services log a little after they answer."""
     until, log, since = time.monotonic() + LOGS_WITHIN_S, world.log(), time.monotonic()
     while (now := time.monotonic()) < until and (not log.strip() or now - since < LOG_RESTS_S):
@@ -21,7 +21,7 @@ def written(world: ServiceWorld) -> str:
     return log
 
 
-def no_log_left_out(world: ServiceWorld, log: str) -> None:
+def require_log(world: ServiceWorld, log: str) -> None:
     """Raises LeftOut if a log could not be read or is empty."""
     if missing := world.missing_logs():
         raise LeftOut("; ".join(missing))

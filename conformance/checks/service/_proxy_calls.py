@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -18,14 +18,14 @@ def processes(world: ServiceWorld) -> int:
     return world.limits.worker_processes or PROCESSES
 
 
-def serves(service: Service, world: ServiceWorld) -> None:
+def require_served_uncached(service: Service, world: ServiceWorld) -> None:
     """Requires that the service serves a call for which it can have no cached merchant token."""
-    served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
+    require_served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
 
 
-def asks(service: Service, world: ServiceWorld, after_s: float = 0.0) -> bool:
+def requests_proxy_token(service: Service, world: ServiceWorld, after_s: float = 0.0) -> bool:
     """True if the service requested another Proxy token within these seconds, or for the call after them."""
     mark = world.gateway.journal.mark()
     time.sleep(after_s)
-    serves(service, world)
+    require_served_uncached(service, world)
     return bool(world.gateway.journal.since(mark, Endpoint.TOKEN))

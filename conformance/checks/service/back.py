@@ -11,11 +11,11 @@ from itertools import chain, repeat
 
 from gateproof.conformance.checks.service._failing_parties import (
     OTHER,
-    bounded,
+    expect_bounded,
     fault,
     shows_orders,
 )
-from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, asks, processes
+from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, processes, requests_proxy_token
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -52,7 +52,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
     if not asked:
         raise LeftOut("the service asks for no discovery document when it first meets a token")
     count_fault(fault(Endpoint.DISCOVERY, "500"), asked)
-    bounded(world, answer, calls, Endpoint.DISCOVERY)
+    expect_bounded(world, answer, calls, Endpoint.DISCOVERY)
     gateway.script.always(Endpoint.DISCOVERY, OK)
     again, keys = _asks_again(service, world, Endpoint.DISCOVERY), Endpoint.CORE_KEYS
     failures = len(gateway.journal.since(0, keys))
@@ -62,7 +62,7 @@ def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorl
         again = _asks_again(service, world, keys)
     if not again:
         good = service.serve_once(world.unseen_token(USER))
-        again = service.brings(good, gateway.orders_of(USER))
+        again = service.returns_orders(good, gateway.orders_of(USER))
     expect.that(
         again,
         f"{KEY_REFETCH_S:.0f} s after a first fetch of the discovery document or of the key set has failed",
@@ -103,7 +103,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     if not asked:
         raise LeftOut("the service asks for no Proxy token when it is first called")
     count_fault(fault(Endpoint.TOKEN, "500"), asked)
-    bounded(world, answer, calls, Endpoint.TOKEN)
+    expect_bounded(world, answer, calls, Endpoint.TOKEN)
     until, pause, delays = time.monotonic() + SERVICE_BREAKER_S, 0.1, chain(DELAYS_S, repeat(0.0))
     good, asked = _called_at_once(service, world, next(delays))
     again = most = asked
@@ -138,9 +138,11 @@ def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWo
     if known is None and gateway.journal.since(0, Endpoint.TOKEN):
         raise LeftOut("the service got its Proxy token before it was first called")
     asked = _burst(service, world) if known is None else known
-    if asks(service, world):
+    if requests_proxy_token(service, world):
         # More calls than worker processes, so the reason is not that another process had no token.
-        world.service_state.renews_far_ahead = all(asks(service, world) for _ in range(processes(world)))
+        world.service_state.renews_far_ahead = all(
+            requests_proxy_token(service, world) for _ in range(processes(world))
+        )
         # It renews so early that it never reuses a token with a short lifetime.
         gateway.proxy_token_life_s = PROXY_TOKEN_S
         # If each process has a token by now, the first burst is judged.

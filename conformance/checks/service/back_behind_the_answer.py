@@ -7,10 +7,10 @@ import time
 from gateproof.conformance.checks.service._failing_parties import (
     MOST_TRIES,
     USER,
-    authorized_again,
+    expect_recovered,
     fault,
-    recovers,
-    works,
+    new_tokens_of,
+    require_works,
 )
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
@@ -31,7 +31,7 @@ def failed_redemption_is_not_tried_for_ever_behind_the_answer(service: Service, 
 
     count_fault(fault(Endpoint.REDEMPTION, "500"), tries)
     _few(tries, "500")
-    recovers(service, world)
+    expect_recovered(service, world)
 
 
 @check("BACK-07")
@@ -42,13 +42,13 @@ def refused_redemption_is_not_tried_for_ever_behind_the_answer(service: Service,
     tries = _tries(service, world, refusal, world.gateway.access_token(USER, sub=subject))
 
     _few(tries, "410")
-    recovers(service, world, failed=authorized_again(world, subject))
+    expect_recovered(service, world, failed=new_tokens_of(world, subject))
 
 
 def _tries(service: Service, world: ServiceWorld, answer: Answer, token: str) -> int:
     """How often the service redeems this token while redemption has this answer, up to a limit."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
-    works(service, world)
+    require_works(service, world)
     gateway.script.always(Endpoint.REDEMPTION, answer)
     service.serve_once(token)
     begun, before, since = time.monotonic(), -1, time.monotonic()

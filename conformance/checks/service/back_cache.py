@@ -10,8 +10,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from gateproof.conformance.checks.service._proxy_calls import USER, processes, serves
-from gateproof.conformance.kit.service.retry_after import waited_out
+from gateproof.conformance.checks.service._proxy_calls import USER, processes, require_served_uncached
+from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, ServiceWorld
 from gateproof.conformance.suite.campaign import Campaign
@@ -53,13 +53,13 @@ def calls_go_on_past_the_end_of_the_next_proxy_token(
 ) -> None:
     """Calls work past the end of the next Proxy token, too, if the service renews by lifetime only."""
     gateway, state = world.gateway, world.service_state
-    if not state.saw_an_end:
+    if not state.expiry_tested:
         _goes_by_a_fixed_time(world, campaign)
-        serves(service, world)
+        require_served_uncached(service, world)
         if _calls_lost_by_a_revocation(service, world) is not None:
             raise LeftOut(_REPLACED)
         _first_end(service, world, campaign)
-    if not state.goes_by_lifetime:
+    if not state.renews_by_lifetime_only:
         raise LeftOut(_REPLACED)
     try:
         _past_the_end(service, world)
@@ -79,9 +79,9 @@ def _first_end(service: Service, world: ServiceWorld, campaign: Campaign | None)
         lost = None if fixed else _calls_lost_by_a_revocation(service, world)
     finally:
         gateway.proxy_token_life_s = PROXY_TOKEN_S
-    state.saw_an_end = True
-    state.goes_by_lifetime = not fixed and lost is None and not refused
-    if state.goes_by_lifetime:
+    state.expiry_tested = True
+    state.renews_by_lifetime_only = not fixed and lost is None and not refused
+    if state.renews_by_lifetime_only:
         gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
     observe(ended_token_was_used=refused, calls_lost_by_a_revocation="all" if lost is None else lost)
 
@@ -100,7 +100,7 @@ def _goes_by_a_fixed_time(world: ServiceWorld, campaign: Campaign | None) -> boo
 
 def _gets_a_short_one(service: Service, world: ServiceWorld) -> bool:
     """Makes the service use a Proxy token with a short lifetime; True if a refusal was needed for that."""
-    serves(service, world)
+    require_served_uncached(service, world)
     if all(token.life_s <= FIRST_PROXY_TOKENS_S for token in _held(world)):
         return False
     if world.service_state.renews_far_ahead:
@@ -118,7 +118,7 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     shows nothing.
     """
     gateway = world.gateway
-    serves(service, world)
+    require_served_uncached(service, world)
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
     if not world.service_state.renews_far_ahead:
@@ -140,7 +140,7 @@ def _calls_work(service: Service, world: ServiceWorld, holders: int, *, forced: 
     for _ in range(2 * holders + 1):
         answer, shown = _called(service, world)
         refused = refused or bool(shown)
-        if not service.brings(answer, orders):
+        if not service.returns_orders(answer, orders):
             failed += 1
             lost.update(shown)
         holds = max(lost.values(), default=0) < 2 and failed <= holders + 1
@@ -164,7 +164,7 @@ def _called(service: Service, world: ServiceWorld) -> tuple[Exchange, set[str]]:
     """A call for a new user, and the Proxy tokens that were refused in it."""
     journal = world.gateway.journal
     mark = journal.mark()
-    answer = waited_out(
+    answer = repeat_while_asked_to_wait(
         lambda: service.serve_once(world.unseen_token(USER)),
         lambda _: bool(journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)),
     )
@@ -185,7 +185,7 @@ def _calls_lost_by_a_revocation(service: Service, world: ServiceWorld) -> int | 
     until = time.monotonic() + MENDS_WITHIN_S
     while True:
         answer = service.serve_once(world.unseen_token(USER))
-        if service.brings(answer, gateway.orders_of(USER)):
+        if service.returns_orders(answer, gateway.orders_of(USER)):
             return lost
         if time.monotonic() > until:
             gateway.revive_proxy_tokens()

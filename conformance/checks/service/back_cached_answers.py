@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from email.utils import formatdate
 
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -40,4 +40,4 @@ def answers_that_may_be_cached_bring_each_user_their_own(
             got="orders of the other",
             exchange=answer,
         )
-        served(answer, gateway.orders_of(user))
+        require_served(answer, gateway.orders_of(user))

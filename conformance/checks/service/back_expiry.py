@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._failing_parties import USER, called_since, works
+from gateproof.conformance.checks.service._failing_parties import USER, called_since, require_works
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.retry_after import waited_out
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -46,7 +46,7 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     session, and if the next redemption fails.
     """
     gateway, utc = world.gateway, TIMESTAMPS["utc"]
-    works(service, world)
+    require_works(service, world)
     kept = {form: _kept(world, said, service.serve) for form, said in TIMESTAMPS.items()}
     if service.operation.kind == "mcp":
         kept["in a session that goes on"] = _kept(world, utc, _in_one_session(service))
@@ -60,7 +60,9 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     for name, each in kept.items():
         mark = gateway.journal.mark()
         gateway.script.always(Endpoint.REDEMPTION, each.redemption)
-        waited_out(each.again, called_since(world, mark, Endpoint.REDEMPTION, Endpoint.MERCHANT_API))
+        repeat_while_asked_to_wait(
+            each.again, called_since(world, mark, Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
+        )
         gateway.script.clear()
         calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
         shown = [call.header("authorization") or "" for call in calls]
@@ -84,7 +86,7 @@ def _kept(
     gateway, expires_at = world.gateway, time.time() + LIFE_S
     token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": said(expires_at)}))
-    served(ask(token), gateway.orders_of(USER))
+    require_served(ask(token), gateway.orders_of(USER))
     gateway.script.clear()
     old = frozenset(gateway.merchant_tokens) - before
     require.that(bool(old), "operation of a user who is new", expected="a redemption", got="none")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from gateproof.conformance.checks.service._failing_parties import (
     MOST_TRIES,
     USER,
-    authorized_again,
-    bounded,
+    expect_bounded,
+    expect_recovered,
     failing,
     failing_token_endpoint,
     fault,
-    recovers,
-    settles,
+    new_tokens_of,
+    require_recovered,
+    require_works,
     shows_orders,
-    works,
 )
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
@@ -54,13 +54,13 @@ def failing_party_costs_no_more_than_a_bounded_try(
 ) -> None:
     """While a party fails, the service answers in time after few tries; afterwards it works again."""
     endpoint, name = case
-    works(service, world)
+    require_works(service, world)
     subject = unseen_subject()
     token = world.gateway.access_token(USER, sub=subject)
     answer, calls = failing(service, world, endpoint, FAILURES[name], token)
 
     count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
-    bounded(world, answer, calls, endpoint)
+    expect_bounded(world, answer, calls, endpoint)
     expect.that(
         not shows_orders(answer, world, USER),
         answer.step,
@@ -69,12 +69,12 @@ def failing_party_costs_no_more_than_a_bounded_try(
         exchange=answer,
     )
     if name in TRANSIENT or (endpoint is Endpoint.MERCHANT_API and name in UNREADABLE):
-        recovers(service, world, failed=lambda: token)
+        expect_recovered(service, world, failed=lambda: token)
     elif endpoint is Endpoint.REDEMPTION:
         # The service may treat a malformed 200 as the gateway's final answer for this token.
-        recovers(service, world, failed=authorized_again(world, subject))
+        expect_recovered(service, world, failed=new_tokens_of(world, subject))
     else:
-        recovers(service, world)
+        expect_recovered(service, world)
 
 
 @check("BACK-06", needs=["faults"], cases=("500", "reset", "hang", "not-json", "wrong-shape"))
@@ -82,12 +82,12 @@ def failing_token_endpoint_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
     """Without a valid Proxy token, the service answers in time after few tries; later it works again."""
-    works(service, world)
+    require_works(service, world)
     answer, calls = failing_token_endpoint(service, world, FAILURES[case], patiently=case == "wrong-shape")
 
     count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
-    bounded(world, answer, calls, Endpoint.TOKEN)
-    recovers(service, world)
+    expect_bounded(world, answer, calls, Endpoint.TOKEN)
+    expect_recovered(service, world)
 
 
 @check("BACK-06", needs=["faults"], cases=("400", "401"))
@@ -95,13 +95,13 @@ def refused_proxy_client_costs_no_more_than_a_bounded_try(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
     """While the gateway refuses the Proxy client, the service answers in time after few tries."""
-    works(service, world)
+    require_works(service, world)
     refusal = Answer(status=int(case), members={"error": "invalid_client"})
     answer, calls = failing_token_endpoint(service, world, refusal)
 
     count_fault(fault(Endpoint.TOKEN, case), sum(call.endpoint is Endpoint.TOKEN for call in calls))
-    bounded(world, answer, calls, Endpoint.TOKEN)
-    settles(service, world)
+    expect_bounded(world, answer, calls, Endpoint.TOKEN)
+    require_recovered(service, world)
 
 
 @check("BACK-06", needs=["faults"])
@@ -110,7 +110,7 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
 
     The user is served again when the merchant accepts tokens again.
     """
-    works(service, world)
+    require_works(service, world)
     gateway, mark, subject = world.gateway, world.gateway.journal.mark(), unseen_subject()
     said = {"www-authenticate": 'Bearer error="invalid_token"'}
     refused = Answer(status=401, headers=said, members={"error": "invalid_token"})
@@ -124,7 +124,7 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
     )
 
     count_fault(fault(Endpoint.MERCHANT_API, "401"), asked)
-    bounded(world, answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
+    expect_bounded(world, answer, calls, Endpoint.MERCHANT_API, Endpoint.REDEMPTION)
     expect.that(
         not shows_orders(answer, world, USER),
         answer.step,
@@ -132,4 +132,4 @@ def refusing_merchant_costs_no_more_than_a_bounded_try(service: Service, world: 
         got="orders",
         exchange=answer,
     )
-    recovers(service, world, failed=authorized_again(world, subject))
+    expect_recovered(service, world, failed=new_tokens_of(world, subject))

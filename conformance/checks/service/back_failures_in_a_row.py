@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._failing_parties import (
+    expect_recovered,
     fault,
-    recovers,
-    works,
+    require_works,
 )
 from gateproof.conformance.checks.service._proxy_calls import USER
 from gateproof.conformance.kit.service.service import Service
@@ -38,7 +38,7 @@ def failures_in_a_row_are_followed_by_recovery(
     """
     endpoint, failure = case
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     mark, begun = gateway.journal.mark(), time.monotonic()
     if endpoint is Endpoint.TOKEN:
         gateway.revoke_proxy_tokens()
@@ -58,4 +58,4 @@ def failures_in_a_row_are_followed_by_recovery(
 
     name = "reset" if failure.reset else str(failure.status)
     count_fault(fault(endpoint, f"{name} again and again"), met)
-    recovers(service, world)
+    expect_recovered(service, world)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.service._failing_parties import settles
-from gateproof.conformance.checks.service._proxy_calls import USER, processes, serves
+from gateproof.conformance.checks.service._failing_parties import require_recovered
+from gateproof.conformance.checks.service._proxy_calls import USER, processes, require_served_uncached
 from gateproof.conformance.kit.service.files import ServiceFiles, TooManyFiles, pieces_of
 from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
@@ -35,12 +35,12 @@ def proxy_token_is_in_no_file(service: Service, world: ServiceWorld, received: S
     if files is None:
         raise NotApplicable("the service was not launched by gateproof, so its files are not known")
     for _ in range(processes(world)):
-        serves(service, world)
+        require_served_uncached(service, world)
     world.gateway.revoke_proxy_tokens()
     for _ in range(2):
         service.serve_once(world.unseen_token(USER))
     world.gateway.revive_proxy_tokens()
-    settles(service, world)
+    require_recovered(service, world)
     until = time.monotonic() + WRITES_WITHIN_S
     while not (found := _holding(files, received)).get(PROXY_TOKEN) and time.monotonic() < until:
         time.sleep(PAUSE_S)

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from gateproof.conformance.checks.service._failing_parties import (
     failing,
     failing_token_endpoint,
-    settles,
-    works,
+    require_recovered,
+    require_works,
 )
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
@@ -67,12 +67,12 @@ def proxy_token_is_asked_for_by_basic_after_a_refusal(
 
     Some libraries try the client in the form when the header was refused.
     """
-    works(service, world)
+    require_works(service, world)
     mark = world.gateway.journal.mark()
     failing_token_endpoint(service, world, Answer(status=int(case)), times=1)
 
     _have_basic(world, mark)
-    settles(service, world)
+    require_recovered(service, world)
     _have_basic(world, mark)
 
 

@@ -6,11 +6,11 @@ import time
 
 from gateproof.conformance.checks.service._failing_parties import (
     USER,
-    bounded,
+    expect_bounded,
+    expect_recovered,
     fault,
-    recovers,
+    require_works,
     shows_orders,
-    works,
 )
 from gateproof.conformance.checks.service.back_failures import FAILURES
 from gateproof.conformance.kit.service.service import Service
@@ -39,13 +39,13 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
     """While the keys cannot be fetched, the service answers in time; afterwards it finds the new key."""
     endpoint, name = case
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     gateway.script.always(endpoint, FAILURES[name])
     added = gateway.add_core_key()
     try:
         answer, calls = _asked_for_keys(service, world, endpoint)
         count_fault(fault(endpoint, name), sum(call.endpoint is endpoint for call in calls))
-        bounded(world, answer, calls, endpoint)
+        expect_bounded(world, answer, calls, endpoint)
         expect.that(
             endpoint is not Endpoint.CORE_KEYS or not shows_orders(answer, world, USER),
             answer.step,
@@ -53,7 +53,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
             got="orders",
             exchange=answer,
         )
-        recovers(service, world, KEY_REFETCH_S)
+        expect_recovered(service, world, KEY_REFETCH_S)
     finally:
         gateway.script.clear()
         # The next checks use tokens signed with the earlier key again.

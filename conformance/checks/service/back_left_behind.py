@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -31,7 +31,7 @@ def what_a_call_left_behind_is_not_for_another_user(service: Service, world: Ser
     gateway, subject = world.gateway, unseen_subject()
     token, another = gateway.access_token(USER, sub=subject), gateway.access_token(OTHER)
     session = session_of(service, token)
-    shown = served(session.call(token), gateway.orders_of(USER))
+    shown = require_served(session.call(token), gateway.orders_of(USER))
     asked = [*_linked(shown), *_listed(session, token, subject)]
     others = session if case == "in-the-same-session" else session_of(service, another)
     for method, params in asked:

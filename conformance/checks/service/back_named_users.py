@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -63,7 +63,7 @@ def similar_subjects_are_two_users(
             got="orders of the other",
             exchange=answer,
         )
-        if not service.brings(answer, gateway.orders_of(user)):
+        if not service.returns_orders(answer, gateway.orders_of(user)):
             raise LeftOut("the service does not serve a user with such a subject")
 
 
@@ -110,7 +110,7 @@ def _asked(service: Service, world: ServiceWorld, where: str, said: Mapping[str,
     """The operation by one user with each of these names, after both users were served."""
     gateway = world.gateway
     for user in (OTHER, USER):
-        served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+        require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     token = gateway.access_token(OTHER)
     service.keyring.add(Secret("access_token", token))
     ways = {"header": _in_headers, "query": _in_the_query, "path": _in_the_path, "message": _in_a_message}

@@ -10,10 +10,10 @@ from gateproof.conformance.checks.service._failing_parties import (
     MOST_TRIES,
     OTHER,
     USER,
-    bounded,
-    recovers,
+    expect_bounded,
+    expect_recovered,
+    require_works,
     shows_orders,
-    works,
 )
 from gateproof.conformance.faults.network import LOST, SLOW, NetworkFault
 from gateproof.conformance.kit.service.service import Service
@@ -46,7 +46,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
     endpoint, line = case
     if not world.listeners.apart(endpoint):
         raise LeftOut("gateway and merchant have one address, so a fault of one connection affects both")
-    works(service, world)
+    require_works(service, world)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     with world.listeners.behind_a_proxy(endpoint) as proxy:
         line.arm(proxy)
@@ -68,8 +68,8 @@ def broken_line_costs_no_more_than_a_bounded_try(
         holds=f"{IN_TIME[endpoint]}no orders of other users, and success after the fault",
     )
     count_fault(fault, struck)
-    observe(connections=connections, served=service.brings(answer, gateway.orders_of(USER)))
-    bounded(world, answer, calls, endpoint)
+    observe(connections=connections, served=service.returns_orders(answer, gateway.orders_of(USER)))
+    expect_bounded(world, answer, calls, endpoint)
     expect.that(
         endpoint is Endpoint.MERCHANT_API or connections <= MOST_CONNECTIONS,
         f"connections for one operation to where the {endpoint.value} is",
@@ -83,4 +83,4 @@ def broken_line_costs_no_more_than_a_bounded_try(
         got="orders of the other user",
         exchange=answer,
     )
-    recovers(service, world, failed=lambda: token)
+    expect_recovered(service, world, failed=lambda: token)

@@ -7,8 +7,8 @@ from gateproof.conformance.checks.service._failing_parties import (
     credentials_in,
     failing_token_endpoint,
     fault,
-    settles,
-    works,
+    require_recovered,
+    require_works,
 )
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -29,10 +29,10 @@ def redirect_to_another_host_gets_no_credential(
 ) -> None:
     """If a party redirects the service to another host, the service sends no credential there."""
     endpoint, status = case
-    gateway, mark, before = world.gateway, world.thief.mark(), world.gateway.journal.mark()
-    works(service, world)
+    gateway, mark, before = world.gateway, world.attacker.mark(), world.gateway.journal.mark()
+    require_works(service, world)
     token = world.unseen_token(USER)
-    away = Answer(status=status, headers={"location": f"{world.thief_url}/elsewhere"})
+    away = Answer(status=status, headers={"location": f"{world.attacker_url}/elsewhere"})
     if endpoint is Endpoint.TOKEN:
         answer, _ = failing_token_endpoint(service, world, away, token, patiently=status == 302)
     else:
@@ -42,7 +42,7 @@ def redirect_to_another_host_gets_no_credential(
         gateway.script.clear()
     asked = gateway.journal.since(before, endpoint)
     require.that(bool(asked), "operation", expected=f"a call of the {endpoint.value}", got="none")
-    seen = world.thief.since(mark)
+    seen = world.attacker.since(mark)
     stolen = sorted({name for call in seen for name in credentials_in(call, world, token)})
 
     count_fault(fault(endpoint, f"redirect-{status}"), len(asked))
@@ -53,8 +53,8 @@ def redirect_to_another_host_gets_no_credential(
         expected="no call with a credential",
         got=", ".join(stolen),
     )
-    settles(service, world)
-    if not seen and not world.thief_in_reach:
+    require_recovered(service, world)
+    if not seen and not world.attacker_in_reach:
         raise LeftOut(
             "the other host is localhost, which is not this machine for a service that runs elsewhere"
         )

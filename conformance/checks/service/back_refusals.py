@@ -7,17 +7,17 @@ import time
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import (
     USER,
-    authorized_again,
-    bounded,
     called_since,
+    expect_bounded,
+    expect_no_orders,
+    expect_recovered,
     failing,
-    nothing_served,
-    recovers,
+    new_tokens_of,
+    require_works,
     shows_orders,
-    works,
 )
-from gateproof.conformance.kit.service.retry_after import waited_out
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe
@@ -33,20 +33,20 @@ _MOMENT_S = 2.0
 @check("BACK-07", cases=REFUSALS)
 def refused_redemption_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
     """If redemption is refused, the service answers without orders and without many retries."""
-    works(service, world)
+    require_works(service, world)
     subject = unseen_subject()
     token = world.gateway.access_token(USER, sub=subject)
     answer, calls = failing(service, world, Endpoint.REDEMPTION, _refusal(case), token)
 
-    nothing_served(answer, world)
-    bounded(world, answer, calls, Endpoint.REDEMPTION)
+    expect_no_orders(answer, world)
+    expect_bounded(world, answer, calls, Endpoint.REDEMPTION)
     observe(
         **{
             f"status_for_{case}": answer.status,
             "redemptions": sum(call.endpoint is Endpoint.REDEMPTION for call in calls),
         }
     )
-    recovers(service, world, failed=authorized_again(world, subject))
+    expect_recovered(service, world, failed=new_tokens_of(world, subject))
 
 
 @check("BACK-07")
@@ -56,13 +56,13 @@ def refused_redemption_brings_no_data_of_before(service: Service, world: Service
     An earlier merchant token may be used until it expires; a service that may have done so is called again
     later.
     """
-    works(service, world)
+    require_works(service, world)
     before = {case: _served_for_a_moment(service, world) for case in REFUSALS}
     later = []
     for case, (subject, _) in before.items():
         answer, asked = _refused(service, world, case, subject)
         if asked and not shows_orders(answer, world, USER):
-            nothing_served(answer, world)
+            expect_no_orders(answer, world)
         else:
             later.append(case)
     if later:
@@ -71,7 +71,7 @@ def refused_redemption_brings_no_data_of_before(service: Service, world: Service
     for case in later:
         answer, asked = _refused(service, world, case, before[case][0])
         if asked:
-            nothing_served(answer, world)
+            expect_no_orders(answer, world)
         else:
             unasked.append(case)
     if unasked:
@@ -86,7 +86,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     Project.
     """
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
     subject = unseen_subject()
     if case == "of-a-user-just-served":
@@ -98,10 +98,10 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     mark = gateway.journal.mark()
     gateway.script.always(Endpoint.REDEMPTION, refusal)
     redeemed = called_since(world, mark, Endpoint.REDEMPTION)
-    answer = waited_out(lambda: service.serve_once(token), redeemed)
+    answer = repeat_while_asked_to_wait(lambda: service.serve_once(token), redeemed)
     gateway.script.clear()
 
-    nothing_served(answer, world)
+    expect_no_orders(answer, world)
 
 
 def _refusal(case: str, token: str = "") -> Answer:
@@ -124,7 +124,7 @@ def _served_until(service: Service, world: ServiceWorld, subject: str, expires: 
     """
     gateway = world.gateway
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
-    served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
+    require_served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
     gateway.script.clear()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.service._ending_proxy_token import proxy_token_has_ended
-from gateproof.conformance.checks.service._failing_parties import works
+from gateproof.conformance.checks.service._failing_parties import require_works
 from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -25,14 +25,14 @@ def burst_at_the_end_of_a_proxy_token_shares_the_next(service: Service, world: S
     gateway, most = world.gateway, max(PROCESSES, processes(world))
     if most >= BURST:
         raise LeftOut(f"so many processes may request a Proxy token for {BURST} calls at once")
-    works(service, world)
+    require_works(service, world)
     proxy_token_has_ended(service, world)
     service.connect(BURST)
     mark = gateway.journal.mark()
     gateway.script.always(Endpoint.TOKEN, Answer(delay_s=DELAY_S))
     answers = service.serve_all([world.unseen_token(USER) for _ in range(BURST)], at_once=BURST)
     gateway.script.clear()
-    good = sum(service.brings(answer, gateway.orders_of(USER)) for answer in answers)
+    good = sum(service.returns_orders(answer, gateway.orders_of(USER)) for answer in answers)
     asked = len(gateway.journal.since(mark, Endpoint.TOKEN))
     require.that(good > 0, f"{BURST} calls at once", expected="one that is served", got="none")
     if not asked:

@@ -7,7 +7,7 @@ import re
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -23,7 +23,7 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
     gateway = world.gateway
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
 
     _no_orders_of_the_first_user(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
 
@@ -34,12 +34,12 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
     gateway, said = world.gateway, list[Exchange]()
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session, others = session_of(service, token), session_of(service, another)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
     heard = others.listen_while(another, lambda: said.append(session.call(token)))
     if not is_a_stream(heard):
         raise LeftOut("the server has no stream to listen to")
     for answer in said:
-        served(answer, gateway.orders_of(USER))
+        require_served(answer, gateway.orders_of(USER))
 
     _no_orders_of_the_first_user(heard, world, f"{OTHER}'s event stream while {USER} calls")
 
@@ -53,7 +53,7 @@ def resumed_stream_brings_nothing_of_another(service: Service, world: ServiceWor
     gateway, a_stream = world.gateway, False
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session = session_of(service, token)
-    shown = served(session.call(token), gateway.orders_of(USER))
+    shown = require_served(session.call(token), gateway.orders_of(USER))
     others = session if case == "in-the-same-session" else session_of(service, another)
     for event in (*_events_of(shown), *_COUNTED_FROM):
         heard = others.resumed_at(event).listen_while(another, lambda: None)
@@ -69,7 +69,7 @@ def cookie_of_one_user_brings_nothing_to_another(service: Service, world: Servic
     """A call with another user's token and a user's cookies never shows the first user's orders."""
     gateway = world.gateway
     keeper = CookieKeeper(service=service)
-    served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    require_served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
     if not keeper.has_cookies():
         raise LeftOut("the service sets no cookies")
 

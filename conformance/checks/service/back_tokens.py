@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.checks.service._failing_parties import USER, works
+from gateproof.conformance.checks.service._failing_parties import USER, require_works
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -29,7 +29,7 @@ def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None
     redemption, nothing is shown. Over MCP the second token is also sent in the same session.
     """
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     before = {"in another call": _served_before(world, lambda _: service.serve)}
     if service.operation.kind == "mcp":
         before["in the same session"] = _served_before(world, lambda token: session_of(service, token).call)
@@ -68,6 +68,6 @@ def _served_before(world: ServiceWorld, begun: Callable[[str], _Ask]) -> _Before
     first = gateway.access_token(USER, sub=subject)
     gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
     ask = begun(first)
-    served(ask(first), gateway.orders_of(USER))
+    require_served(ask(first), gateway.orders_of(USER))
     gateway.script.clear()
     return _Before(subject=subject, first=first, expires=expires, ask=ask)

@@ -8,13 +8,18 @@ from collections.abc import Callable
 from gateproof.conformance.checks.service._certificates import (
     ASPECTS,
     WRONG,
-    asked_nothing,
-    asked_there,
-    issued,
-    shown,
+    certificate_fault,
+    expect_no_request,
+    requests_since,
+    require_issued,
 )
-from gateproof.conformance.checks.service._failing_parties import USER, asks_within_s, settles, works
-from gateproof.conformance.faults.merchant_answers import DoorFault
+from gateproof.conformance.checks.service._failing_parties import (
+    USER,
+    asks_within_s,
+    require_recovered,
+    require_works,
+)
+from gateproof.conformance.faults.merchant_answers import ListenerFault
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -33,7 +38,7 @@ _TRIES = 3
 
 @check("BACK-12", needs=["faults"], cases=CASES)
 def party_with_a_wrong_certificate_is_asked_nothing(
-    service: Service, world: ServiceWorld, case: tuple[Endpoint, DoorFault]
+    service: Service, world: ServiceWorld, case: tuple[Endpoint, ListenerFault]
 ) -> None:
     """The service sends no request to a party that shows an invalid certificate.
 
@@ -41,17 +46,17 @@ def party_with_a_wrong_certificate_is_asked_nothing(
     """
     endpoint, wrong = case
     _testable(world, endpoint, wrong)
-    works(service, world)
+    require_works(service, world)
     token = world.unseen_token(USER)
     with world.listeners.showing(endpoint, wrong.face) as visits:
         mark = world.gateway.journal.mark()
         _until_visited(lambda: service.serve_once(token), visits, _TRIES)
-        came, calls = visits(), asked_there(world, endpoint, mark)
+        came, calls = visits(), requests_since(world, endpoint, mark)
 
     require.that(came > 0, "operation of a user who is new", expected="a connection", got="none")
-    count_fault(shown(endpoint, wrong), came)
-    asked_nothing(world, endpoint, wrong, calls, token)
-    settles(service, world)
+    count_fault(certificate_fault(endpoint, wrong), came)
+    expect_no_request(world, endpoint, wrong, calls, token)
+    require_recovered(service, world)
 
 
 @check("BACK-12", needs=["faults"], cases=ASPECTS)
@@ -64,7 +69,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
     """
     wrong, gateway = WRONG[case], world.gateway
     _testable(world, Endpoint.TOKEN, wrong)
-    works(service, world)
+    require_works(service, world)
     if _asks_for_keys(service, world):
         raise LeftOut("the service fetches the key set with every call, from the same listener")
     until = time.monotonic() + asks_within_s(world, patiently=case == ASPECTS[0])
@@ -76,26 +81,26 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         while not (came := visits()) and time.monotonic() < until:
             time.sleep(0.5)
             service.serve_once(token)
-        calls = asked_there(world, Endpoint.TOKEN, mark)
+        calls = requests_since(world, Endpoint.TOKEN, mark)
     if not came:
         gateway.revive_proxy_tokens()
         raise LeftOut("the service requests no other Proxy token before the old one expires")
 
-    count_fault(shown(Endpoint.TOKEN, wrong), came)
-    asked_nothing(world, Endpoint.TOKEN, wrong, calls, token)
-    settles(service, world)
+    count_fault(certificate_fault(Endpoint.TOKEN, wrong), came)
+    expect_no_request(world, Endpoint.TOKEN, wrong, calls, token)
+    require_recovered(service, world)
 
 
-def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: DoorFault) -> None:
+def _testable(world: ServiceWorld, endpoint: Endpoint, wrong: ListenerFault) -> None:
     if not world.listeners.apart(endpoint):
         raise LeftOut("gateway and merchant have one address, so a connection there may be for a redemption")
-    issued(world, wrong)
+    require_issued(world, wrong)
 
 
 def _asks_for_keys(service: Service, world: ServiceWorld) -> bool:
     """True if the second of two calls in a row fetches the key set again."""
     mark = world.gateway.journal.mark()
-    works(service, world)
+    require_works(service, world)
     return bool(world.gateway.journal.since(mark, Endpoint.CORE_KEYS))
 
 

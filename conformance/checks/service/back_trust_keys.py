@@ -8,12 +8,12 @@ from collections.abc import Callable
 from gateproof.conformance.checks.service._certificates import (
     ASPECTS,
     WRONG,
-    asked_nothing,
-    asked_there,
-    issued,
-    shown,
+    certificate_fault,
+    expect_no_request,
+    requests_since,
+    require_issued,
 )
-from gateproof.conformance.checks.service._failing_parties import USER, settles, works
+from gateproof.conformance.checks.service._failing_parties import USER, require_recovered, require_works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -49,15 +49,15 @@ def discovery_document_under_a_wrong_certificate_is_not_believed(
 def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, aspect: str) -> None:
     """Expects no request to a party with an invalid certificate; requires that the key is found later."""
     wrong, gateway = WRONG[aspect], world.gateway
-    issued(world, wrong)
-    works(service, world)
+    require_issued(world, wrong)
+    require_works(service, world)
     others = [each for each in (Endpoint.DISCOVERY, Endpoint.CORE_KEYS) if each is not endpoint]
     added = gateway.add_core_key()
     try:
         with world.listeners.showing(endpoint, wrong.face) as visits:
             mark = gateway.journal.mark()
             token = _looked_for(service, world, mark, visits)
-            came, calls = visits(), asked_there(world, endpoint, mark)
+            came, calls = visits(), requests_since(world, endpoint, mark)
             passed_by = bool(gateway.journal.since(mark, *others))
         if endpoint is Endpoint.CORE_KEYS:
             world.service_state.discovers_again = passed_by
@@ -68,11 +68,11 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
                 else "the service does not look for a new key within half a minute"
             )
 
-        count_fault(shown(endpoint, wrong), came)
-        asked_nothing(world, endpoint, wrong, calls, token)
+        count_fault(certificate_fault(endpoint, wrong), came)
+        expect_no_request(world, endpoint, wrong, calls, token)
         if endpoint is Endpoint.DISCOVERY and passed_by:
             raise LeftOut("the service found the key set, and may have connected there only for a redemption")
-        settles(service, world, KEY_REFETCH_S)
+        require_recovered(service, world, KEY_REFETCH_S)
     finally:
         # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)

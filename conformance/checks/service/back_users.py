@@ -9,7 +9,7 @@ from functools import partial
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
-from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, overlaps, require
@@ -34,7 +34,7 @@ def two_users_calls_never_mix(service: Service, world: ServiceWorld, races: Race
     for user in USERS:
         answer = service.serve(gateway.access_token(user))
         _is_their_own(world, answer, user, "one user after the other")
-        served(answer, gateway.orders_of(user))
+        require_served(answer, gateway.orders_of(user))
     for choice in races.each():
         # Delayed answers overlap with others, in a different order.
         for endpoint in (Endpoint.REDEMPTION, Endpoint.MERCHANT_API):
@@ -78,7 +78,7 @@ def tokens_without_an_identifier_bring_each_user_their_own(service: Service, wor
     for user in USERS:
         answer = service.serve(world.unseen_token(user, jti=None))
         _is_their_own(world, answer, user, "one user after the other, with tokens without jti")
-        if not service.brings(answer, gateway.orders_of(user)):
+        if not service.returns_orders(answer, gateway.orders_of(user)):
             raise LeftOut(
                 "the service accepts no token without jti, which the specification does not require"
             )
@@ -99,7 +99,7 @@ def cookie_of_the_merchant_is_recorded(service: Service, world: ServiceWorld) ->
         gateway.script.always(Endpoint.MERCHANT_API, Answer(headers=named))
         answer = service.serve(world.unseen_token(user))
         _is_their_own(world, answer, user, "one user after the other")
-        served(answer, gateway.orders_of(user))
+        require_served(answer, gateway.orders_of(user))
         calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
         other = cookies[_the_other_user(user)]
         carried = carried or any(other in (call.header("cookie") or "") for call in calls)
@@ -150,7 +150,10 @@ def _waited_for_a_proxy_token(service: Service, world: ServiceWorld) -> bool:
     if not gateway.journal.since(mark, Endpoint.TOKEN):
         gateway.revive_proxy_tokens()
         return False
-    own = [service.brings(each, gateway.orders_of(user)) for user, each in zip(users, answers, strict=True)]
+    own = [
+        service.returns_orders(each, gateway.orders_of(user))
+        for user, each in zip(users, answers, strict=True)
+    ]
     if not any(own):
         raise LeftOut("none of the calls that waited for another Proxy token was served")
     return True

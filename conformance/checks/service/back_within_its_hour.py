@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.checks.service._failing_parties import settles
-from gateproof.conformance.checks.service._proxy_calls import USER, asks, processes, serves
+from gateproof.conformance.checks.service._failing_parties import require_recovered
+from gateproof.conformance.checks.service._proxy_calls import (
+    USER,
+    processes,
+    requests_proxy_token,
+    require_served_uncached,
+)
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -31,12 +36,12 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
     is one more pause if each of its processes may have an earlier token whose short lifetime ends meanwhile.
     """
     most = processes(world)
-    pauses = max(PAUSES, most) + world.service_state.goes_by_lifetime
+    pauses = max(PAUSES, most) + world.service_state.renews_by_lifetime_only
     calls = max(IN_A_ROW, 2 * most)
     gateway, mark = world.gateway, world.gateway.journal.mark()
     gateway.proxy_token_life_s = PROXY_TOKEN_S
     for _ in range(calls):
-        serves(service, world)
+        require_served_uncached(service, world)
     asked = len(gateway.journal.since(mark, Endpoint.TOKEN))
 
     observe(requests_in_a_row=asked)
@@ -47,7 +52,7 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
         got=f"{asked}",
     )
     expect.that(
-        not all(asks(service, world, PAUSE_S) for _ in range(pauses)),
+        not all(requests_proxy_token(service, world, PAUSE_S) for _ in range(pauses)),
         f"calls after each of {pauses} pauses of {PAUSE_S:g} s",
         expected="the earlier Proxy token, once at least",
         got="a request for a new one each time",
@@ -65,7 +70,7 @@ def refused_redemption_costs_no_new_proxy_token(service: Service, world: Service
     gateway, most = world.gateway, processes(world)
     gateway.proxy_token_life_s = PROXY_TOKEN_S
     for _ in range(2 * most):
-        serves(service, world)
+        require_served_uncached(service, world)
 
     expect.that(
         not all(_requests_again(service, world, int(case), most) for _ in range(most + 1)),
@@ -97,7 +102,7 @@ def _requests(service: Service, world: ServiceWorld, status: int, times: int) ->
     asked = [call.endpoint is Endpoint.REDEMPTION for call in gateway.journal.since(mark)]
     require.that(any(asked), "operation of a user who is new", expected="a redemption", got="none")
     if status >= 500:
-        settles(service, world)
+        require_recovered(service, world)
     for _ in range(times):
-        serves(service, world)
+        require_served_uncached(service, world)
     return len(gateway.journal.since(mark, Endpoint.TOKEN))

@@ -13,10 +13,10 @@ from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import (
     POINTER,
     Service,
-    challenged,
     challenges_of,
     document,
-    turned_away,
+    expect_challenge,
+    expect_refused_twice,
 )
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.signin.addresses import is_web
@@ -74,7 +74,7 @@ def operation_without_a_token_gets_the_challenge(service: Service, world: Servic
     """Without a token the operation answers 401 with the metadata address; with a token it works."""
     good_token(service, world)
 
-    challenged(service.operate())
+    expect_challenge(service.operate())
 
 
 @check("CHAL-01")
@@ -84,7 +84,7 @@ def whoever_takes_anything_gets_the_challenge(service: Service, world: ServiceWo
         raise LeftOut("a client of an MCP server names the media types that it reads")
     good_token(service, world)
 
-    challenged(service.wire.send("operation", with_header(service.request(()), "Accept", "*/*")))
+    expect_challenge(service.wire.send("operation", with_header(service.request(()), "Accept", "*/*")))
 
 
 @check("CHAL-01", needs=["faults"])
@@ -93,14 +93,14 @@ def challenge_comes_while_the_gateway_fails(service: Service, world: ServiceWorl
     good_token(service, world)
 
     all_fail(world)
-    challenged(service.operate())
+    expect_challenge(service.operate())
 
 
 @check("CHAL-02")
 def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> None:
     """The address in the challenge serves the metadata document."""
     gateway = world.gateway
-    pointer = challenged(service.operate()).parameters[POINTER]
+    pointer = expect_challenge(service.operate()).parameters[POINTER]
     parts = parts_of(pointer)
     expect.that(is_web(pointer), POINTER, expected="a URL", got=pointer)
     expect.that(
@@ -143,7 +143,7 @@ def challenge_for_a_bad_token_points_there_too(
     A host that the target file does not name may be another name of the service; nothing is requested from
     it.
     """
-    pointer = challenged(service.operate()).parameters[POINTER]
+    pointer = expect_challenge(service.operate()).parameters[POINTER]
     here = require(require(service.fetch(pointer, "metadata by the challenge")).status(200)).json_object()
     answer = service.serve(case(world))
     bearers = [each.parameters for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
@@ -181,7 +181,7 @@ def challenge_for_a_bad_token_points_there_too(
 def challenge_says_the_address_of_the_target_file(service: Service) -> None:
     """The challenge and the target file name the same metadata document."""
     here = require(require(service.metadata()).status(200)).json_object()
-    pointer = challenged(service.operate()).parameters[POINTER]
+    pointer = expect_challenge(service.operate()).parameters[POINTER]
     if pointer == service.metadata_url:
         expect.equal(pointer, service.metadata_url, POINTER)
         return
@@ -200,7 +200,7 @@ def no_bearer_token_gets_the_challenge(
     good_token(service, world)
     header = case(world.gateway.astray_token(USERS[0]))
 
-    turned_away(lambda: service.operate(header), lambda: service.operate_once(header))
+    expect_refused_twice(lambda: service.operate(header), lambda: service.operate_once(header))
 
 
 @check("CHAL-09")

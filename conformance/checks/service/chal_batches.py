@@ -30,7 +30,7 @@ def no_batch_lists_tools(service: Service, world: ServiceWorld, case: tuple[str,
     """
     session, token = begun(service, world)
     sessions = tuple(session.in_each_version())
-    for each in (own for of_version in sessions for own in (of_version, of_version.without_a_name())):
+    for each in (own for of_version in sessions for own in (of_version, of_version.without_id())):
         answer = _sent(each, case, None)
         expect.that(
             not _lists_tools(answer),

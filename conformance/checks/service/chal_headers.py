@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.checks.service._altered_tokens import USER, good_token
 from gateproof.conformance.checks.service._other_hosts import FORWARDED, OTHER_HOST
 from gateproof.conformance.kit.inputs.odd_requests import with_header
-from gateproof.conformance.kit.service.service import POINTER, Service, challenged
+from gateproof.conformance.kit.service.service import POINTER, Service, expect_challenge
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -67,7 +67,7 @@ def no_header_takes_the_place_of_a_token(service: Service, world: ServiceWorld, 
     for name, value in case:
         answer = service.operate(headers=((name, value or subject),))
         if answer.status == 401:
-            challenged(answer)
+            expect_challenge(answer)
         expect.that(
             answer.status is not None and first <= answer.status < 500,
             f"{answer.step} without a token, with the header {name}: {value or 'a user'}",
@@ -86,14 +86,14 @@ def pointer_is_not_of_a_host_that_another_caller_named(
     The answer to that request itself is not judged: a service may trust a proxy.
     """
     good_token(service, world)
-    before = challenged(service.operate()).parameters[POINTER]
+    before = expect_challenge(service.operate()).parameters[POINTER]
     service.operate(headers=case)
     metadata = service.metadata().request
     for name, value in case:
         metadata = with_header(metadata, name, value)
     service.wire.send("metadata", metadata)
     answer = service.operate()
-    after = challenged(answer).parameters[POINTER]
+    after = expect_challenge(answer).parameters[POINTER]
 
     expect.that(
         _host(after) != OTHER_HOST,

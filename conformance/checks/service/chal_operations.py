@@ -8,12 +8,12 @@ from gateproof.conformance.checks.service._altered_tokens import USER, expired
 from gateproof.conformance.kit.service.mcp_operations import (
     ABOUT_ARGUMENTS,
     METHODS,
-    Ask,
-    asks_for,
-    says_that_there_is_none,
+    McpRequest,
+    is_not_found,
+    requests_for,
 )
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
-from gateproof.conformance.kit.service.service import Service, challenged, served
+from gateproof.conformance.kit.service.service import Service, expect_challenge, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, NotApplicable, expect
@@ -67,7 +67,7 @@ def operation_in_a_session_gets_the_challenge(service: Service, world: ServiceWo
     """In a session started with a good token, every operation without a good token gets the challenge."""
     session, token = begun(service, world)
 
-    _get_the_challenge(session, asks_for(case, session, token), world, is_outside=False)
+    _get_the_challenge(session, requests_for(case, session, token), world, is_outside=False)
 
 
 @check("CHAL-10", cases=METHODS)
@@ -77,8 +77,8 @@ def operation_outside_of_a_session_gets_the_challenge(
     """Outside of every session, no operation is carried out without a good token."""
     session, token = begun(service, world)
 
-    asks = asks_for(case, session, token)
-    _get_the_challenge(session.without_a_name(), asks, world, is_outside=True)
+    asks = requests_for(case, session, token)
+    _get_the_challenge(session.without_id(), asks, world, is_outside=True)
 
 
 @check("CHAL-10", cases=VERSIONS)
@@ -91,9 +91,9 @@ def operation_of_any_version_gets_the_challenge(
     does not know, in a session and outside.
     """
     session, token = begun(service, world)
-    asks = [*asks_for("tools/list", session, token), *asks_for("tools/call", session, token)]
+    asks = [*requests_for("tools/list", session, token), *requests_for("tools/call", session, token)]
 
-    for each in (session.of_version(case), session.alone_in(case)):
+    for each in (session.of_version(case), session.sessionless(case)):
         _get_the_challenge(each, asks, world, is_outside=True, tokens=_NONE_OR_FORGED)
 
 
@@ -103,13 +103,13 @@ def begun(service: Service, world: ServiceWorld) -> tuple[ServiceSession, str]:
         raise NotApplicable("the operation is no MCP tool")
     token = world.gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), world.gateway.orders_of(USER))
+    require_served(session.call(token), world.gateway.orders_of(USER))
     return session, token
 
 
 def _get_the_challenge(
     session: ServiceSession,
-    asks: list[Ask],
+    asks: list[McpRequest],
     world: ServiceWorld,
     *,
     is_outside: bool,
@@ -122,7 +122,7 @@ def _get_the_challenge(
         for ask in asks:
             answer = session.ask(ask.method, ask.params, token)
             if answer.status == 401:
-                challenged(answer)
+                expect_challenge(answer)
             elif _is_about_arguments(ask, answer) and not _may_say_so(ask, answer, is_outside=is_outside):
                 said_nothing.append(answer.step)
             else:
@@ -138,12 +138,12 @@ def _get_the_challenge(
         raise LeftOut(f"{named}: the server looks at the arguments first, which says nothing of the token")
 
 
-def _may_say_so(ask: Ask, answer: Exchange, *, is_outside: bool) -> bool:
+def _may_say_so(ask: McpRequest, answer: Exchange, *, is_outside: bool) -> bool:
     """True if a missing object, or a missing session, explains the answer."""
-    return (not ask.is_there and says_that_there_is_none(answer)) or (is_outside and answer.status in OUTSIDE)
+    return (not ask.is_there and is_not_found(answer)) or (is_outside and answer.status in OUTSIDE)
 
 
-def _is_about_arguments(ask: Ask, answer: Exchange) -> bool:
+def _is_about_arguments(ask: McpRequest, answer: Exchange) -> bool:
     """True for a JSON-RPC error about the arguments, or a tool's error if its arguments were invented."""
     if mcp.error_code(answer) in ABOUT_ARGUMENTS:
         return True

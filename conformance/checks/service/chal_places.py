@@ -10,7 +10,7 @@ from gateproof.conformance.checks.service._altered_tokens import USER, good_toke
 from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, challenged, served
+from gateproof.conformance.kit.service.service import Service, expect_challenge, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -43,11 +43,13 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
     good = world.gateway.astray_token(USER)
     match case:
         case "query":
-            challenged(_in_the_query(service, "access_token", good))
+            expect_challenge(_in_the_query(service, "access_token", good))
         case "cookie":
-            challenged(service.operate(headers=(("Cookie", f"access_token={good}; Authorization={good}"),)))
+            expect_challenge(
+                service.operate(headers=(("Cookie", f"access_token={good}; Authorization={good}"),))
+            )
         case "another-header":
-            challenged(service.operate(headers=_headers(_WITH_A_SCHEME, f"Bearer {good}")))
+            expect_challenge(service.operate(headers=_headers(_WITH_A_SCHEME, f"Bearer {good}")))
         case _:
             # A service may check the body before the token; then any refusal is accepted.
             expect(_with_a_body(service, {"access_token": good})).refused()
@@ -87,14 +89,14 @@ def token_in_a_message_opens_nothing(service: Service, world: ServiceWorld, case
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
     if shows_orders(session.call(None), world, USER):
         raise LeftOut("in a session no token is needed at all, which CHAL-01 judges")
     good = gateway.astray_token(USER)
     more = {"access_token": good, "token": good, "authorization": f"Bearer {good}"}
-    answer = session.call_saying(case, more)
+    answer = session.call_with(case, more)
     if case == "_meta":
-        challenged(answer)
+        expect_challenge(answer)
         return
 
     expect.that(

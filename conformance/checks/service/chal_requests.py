@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.service.chal_operations import CHALLENGE, OUTSIDE, begun
 from gateproof.conformance.kit.service.mcp_session import ServiceSession
-from gateproof.conformance.kit.service.service import Service, challenged
+from gateproof.conformance.kit.service.service import Service, expect_challenge
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -59,7 +59,7 @@ def ping_without_a_token_gets_the_challenge(service: Service, world: ServiceWorl
         exchange=answer,
     )
 
-    _gets_it(_ping(session.without_a_name(), None))
+    _gets_it(_ping(session.without_id(), None))
 
 
 @check("CHAL-11", cases=_NOTIFICATIONS)
@@ -68,7 +68,7 @@ def notification_without_a_token_gets_the_challenge(service: Service, world: Ser
     session, _ = begun(service, world)
     message = {"jsonrpc": "2.0", "method": case}
     params = {"params": {"requestId": "nobodys"}} if case.endswith("cancelled") else {}
-    posted = session.without_a_name().posted(None, {**message, **params})
+    posted = session.without_id().posted(None, {**message, **params})
 
     _gets_it(service.wire.send(f"operation: {case}", posted))
 
@@ -79,7 +79,7 @@ def request_without_a_body_gets_the_challenge(
 ) -> None:
     """Listening and ending a session need a token, also if the request names no session."""
     session, token = begun(service, world)
-    answer = case(session.without_a_name(), None)
+    answer = case(session.without_id(), None)
     if answer.status == _NOT_ALLOWED:
         with_token = case(session, token)
         expect.that(
@@ -97,7 +97,7 @@ def request_without_a_body_gets_the_challenge(
 def _gets_it(answer: Exchange, *, tells_of_sessions: bool = True) -> None:
     """Expects the challenge, or the status for a missing session, which some servers check first."""
     if answer.status == 401:
-        challenged(answer)
+        expect_challenge(answer)
         return
     expect.that(
         tells_of_sessions and answer.status in OUTSIDE,

@@ -5,7 +5,12 @@ from __future__ import annotations
 from gateproof.conformance.checks.service._altered_tokens import USER
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
-from gateproof.conformance.kit.service.service import Service, challenged, served, turned_away
+from gateproof.conformance.kit.service.service import (
+    Service,
+    expect_challenge,
+    expect_refused_twice,
+    require_served,
+)
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -18,9 +23,9 @@ def session_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> No
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
 
-    challenged(session.call(None))
+    expect_challenge(session.call(None))
 
 
 @check("CHAL-01")
@@ -31,11 +36,11 @@ def cookie_of_a_good_token_is_none(service: Service, world: ServiceWorld) -> Non
     """
     gateway = world.gateway
     keeper = CookieKeeper(service=service)
-    served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    require_served(keeper.serve(gateway.access_token(USER)), gateway.orders_of(USER))
     if not keeper.has_cookies():
         raise LeftOut("the service sets no cookies")
 
-    challenged(keeper.operate())
+    expect_challenge(keeper.operate())
 
 
 @check("CHAL-01")
@@ -44,7 +49,7 @@ def stream_of_a_session_is_not_open_to_everybody(service: Service, world: Servic
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
     if not is_a_stream(session.listen(token)):
         raise LeftOut("the server has no stream to listen to")
 
@@ -64,14 +69,14 @@ def session_is_not_ended_by_everybody(service: Service, world: ServiceWorld) -> 
     gateway = world.gateway
     token = gateway.access_token(USER)
     session = session_of(service, token)
-    if not session.has_a_name():
+    if not session.has_id():
         raise LeftOut("the server keeps no sessions")
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
     ended = session.end(None)
 
     after = session.call(token)
     expect.that(
-        service.brings(after, gateway.orders_of(USER)),
+        service.returns_orders(after, gateway.orders_of(USER)),
         f"operation in a session that a client without a token tried to end, which was {ended.outcome()}",
         expected="the orders",
         got=after.outcome(),
@@ -105,7 +110,7 @@ def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> 
     gateway = world.gateway
     good = gateway.access_token(USER)
     session = session_of(service, good)
-    served(session.call(good), gateway.orders_of(USER))
+    require_served(session.call(good), gateway.orders_of(USER))
     gateway.let_redeem(token, USER)
 
-    turned_away(lambda: session.call(token), lambda: session.call_once(token))
+    expect_refused_twice(lambda: session.call(token), lambda: session.call_once(token))

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from gateproof.conformance.checks.service._altered_tokens import USER, expired
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, is_a_stream, session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -63,7 +63,7 @@ def _does_nothing(
     """Expects that this request in a session of a good token opens no stream, or does not end the session."""
     token = world.gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), world.gateway.orders_of(USER))
+    require_served(session.call(token), world.gateway.orders_of(USER))
     asking = session
     if parameter is not None:
         asking = session.with_query(f"{parameter[0]}={quote(parameter[1])}")
@@ -98,12 +98,12 @@ def _ends_nothing(
     token: str,
     bad: str | None,
 ) -> None:
-    if not session.has_a_name():
+    if not session.has_id():
         raise LeftOut("the server keeps no sessions")
     ended = asking.end(bad)
     after = session.call(token)
     expect.that(
-        session.service.brings(after, world.gateway.orders_of(USER)),
+        session.service.returns_orders(after, world.gateway.orders_of(USER)),
         f"operation in a session whose end was asked for with {what}, which was {ended.outcome()}",
         expected="the orders",
         got=after.outcome(),

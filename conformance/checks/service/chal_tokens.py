@@ -12,14 +12,14 @@ from gateproof.conformance.checks.service._altered_tokens import USER, expired, 
 from gateproof.conformance.checks.service._expiring import refused_once_expired
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.decoy_server import decoy_server
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.forgery import FORGERIES, LURES, Forgery, Original, original
+from gateproof.conformance.wire.forgery import FORGERIES, KEY_URL_FORGERIES, Forgery, Original, original
 from gateproof.fakes.gateway.keys import new_key, signed
 
 _CHANGE = Callable[[ServiceWorld, Service], Any]
@@ -67,7 +67,7 @@ EXPIRIES: dict[str, Callable[[float], Any]] = {
 }
 
 
-@check("CHAL-04", cases={**FORGERIES, **LURES})
+@check("CHAL-04", cases={**FORGERIES, **KEY_URL_FORGERIES})
 def forged_token_gets_the_challenge(service: Service, world: ServiceWorld, case: Forgery) -> None:
     """A token with a forged signature or header gets the challenge."""
     good = good_token(service, world)
@@ -141,7 +141,7 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
     asking: list[Callable[[str], Exchange]] = [service.serve]
     asking += [session_of(service, token).call] if over_mcp else []
     for ask in asking:
-        served(ask(token), gateway.orders_of(USER))
+        require_served(ask(token), gateway.orders_of(USER))
 
     for ask in asking:
         refused_once_expired(partial(ask, token), exp, lambda: service.serve(expired(world)))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.checks.service._altered_tokens import USER, good_token
 from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.service.mcp_session import LISTS, ServiceSession, session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -124,7 +124,7 @@ def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -
     The call is made in a session started with a good token, and without a session.
     """
     session = _session_with_orders(service, world, world.gateway.access_token(USER))
-    ways = (*_other_spellings(session), *_other_spellings(session.without_a_name()))
+    ways = (*_other_spellings(session), *_other_spellings(session.without_id()))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in ways))
 
@@ -137,7 +137,7 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
     """
     token = world.gateway.access_token(USER)
     sessions = tuple(_session_with_orders(service, world, token).in_each_version())
-    batches = (each.batch(None) for own in sessions for each in (own, own.without_a_name()))
+    batches = (each.batch(None) for own in sessions for each in (own, own.without_id()))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in batches))
     answers = (service.wire.send("operation in a batch", each.batch(token)) for each in sessions)
@@ -149,7 +149,7 @@ def no_batch_brings_orders(service: Service, world: ServiceWorld) -> None:
 def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: ServiceWorld) -> None:
     """Without a token, no list, resource or prompt of an MCP server shows a user's orders."""
     token = world.gateway.access_token(USER)
-    answers = tuple(_session_with_orders(service, world, token).offered_to_anybody(token))
+    answers = tuple(_session_with_orders(service, world, token).offered_without_token(token))
 
     _bring_no_orders(world, answers)
     if len(answers) == len(LISTS):
@@ -159,7 +159,7 @@ def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: S
 def _session_with_orders(service: Service, world: ServiceWorld, token: str) -> ServiceSession:
     """A session in which the user's orders were shown."""
     session = session_of(service, token)
-    served(session.call(token), world.gateway.orders_of(USER))
+    require_served(session.call(token), world.gateway.orders_of(USER))
     return session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from gateproof.conformance.checks.service._failing_parties import USER, settles, works
+from gateproof.conformance.checks.service._failing_parties import USER, require_recovered, require_works
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -20,7 +20,7 @@ CROWD, AT_ONCE = 40, 8
 def crowd_of_unknown_keys_costs_requests(service: Service, world: ServiceWorld) -> None:
     """Records how many requests for the key set a service makes for many tokens with unknown key IDs."""
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     stranger = new_key(gateway.algorithm)
     tokens = [signed(gateway.claims(USER), stranger, kid=secrets.token_hex(8)) for _ in range(CROWD)]
     mark = gateway.journal.mark()
@@ -35,4 +35,4 @@ def crowd_of_unknown_keys_costs_requests(service: Service, world: ServiceWorld) 
         key_set_requests=sum(call.endpoint is Endpoint.CORE_KEYS for call in calls),
         discovery_requests=sum(call.endpoint is Endpoint.DISCOVERY for call in calls),
     )
-    settles(service, world)
+    require_recovered(service, world)

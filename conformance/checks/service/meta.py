@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from gateproof.conformance.checks.service._failing_parties import all_fail
 from gateproof.conformance.checks.service._other_hosts import FORWARDED
 from gateproof.conformance.kit.inputs.odd_requests import with_header
-from gateproof.conformance.kit.service.service import Service, document, served
+from gateproof.conformance.kit.service.service import Service, document, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
@@ -97,7 +97,7 @@ def metadata_stay_the_same(service: Service, world: ServiceWorld) -> None:
     told = first is not None and first.status is not None and first.status < 500
     before = [document(first)] if first is not None and told else []
     before += [document(service.metadata()) for _ in range(3)]
-    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+    require_served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
     service.operate()
     after = [document(service.metadata()) for _ in range(2)]
 
@@ -109,7 +109,7 @@ def metadata_stay_while_the_gateway_fails(service: Service, world: ServiceWorld)
     """The document is unchanged while the gateway answers 500 to every request."""
     gateway = world.gateway
     before = require(require(service.metadata()).status(200)).json_object()
-    served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
+    require_served(service.serve(gateway.access_token(USERS[0])), gateway.orders_of(USERS[0]))
 
     all_fail(world)
     _same([before, document(service.metadata())])
@@ -123,7 +123,7 @@ def metadata_are_not_of_a_host_that_another_caller_named(
 
     The answer to that request itself is not judged: a service may trust a proxy.
     """
-    served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
+    require_served(service.serve(world.gateway.access_token(USERS[0])), world.gateway.orders_of(USERS[0]))
     usual = service.metadata()
     before = require(require(usual).status(200)).json_object()
     named = usual.request

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gateproof.conformance.checks.service._good_call import good_call, works
+from gateproof.conformance.checks.service._good_call import good_call, require_works
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.kit.inputs.odd_requests import variations
 from gateproof.conformance.kit.robust_answers import ask as ask_soundly
 from gateproof.conformance.kit.robust_answers import ask_all, is_robust
-from gateproof.conformance.kit.service.recovery import waited_for
+from gateproof.conformance.kit.service.recovery import call_until_recovered
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -58,7 +58,7 @@ AUTHORIZATIONS: Mapping[str, str] = {
 @check("ROBUST-01")
 def authorization_header_takes_anything(service: Service, world: ServiceWorld) -> None:
     """No Authorization header makes the operation answer with a server error."""
-    works(service, world)
+    require_works(service, world)
     requests = {name: service.request((("Authorization", value),)) for name, value in AUTHORIZATIONS.items()}
 
     ask_all(service, "operation", requests)
@@ -67,7 +67,7 @@ def authorization_header_takes_anything(service: Service, world: ServiceWorld) -
 @check("ROBUST-01", cases=("metadata", "operation"))
 def every_method_gets_an_answer(service: Service, world: ServiceWorld, case: str) -> None:
     """Every common method gets an answer below 500 at the operation and at the metadata."""
-    works(service, world)
+    require_works(service, world)
     url = service.metadata_url if case == "metadata" else service.request(()).url
 
     ask_all(service, case, {method: Request(method=method, url=url) for method in _METHODS})
@@ -100,7 +100,7 @@ def introduction_takes_anything_around_it(
 ) -> None:
     """No header or query causes a server error in the challenge or the metadata."""
     what, group = case
-    works(service, world)
+    require_works(service, world)
     usual = service.metadata() if what == "metadata" else service.operate()
     require(usual).status(200 if what == "metadata" else 401)
 
@@ -110,7 +110,7 @@ def introduction_takes_anything_around_it(
 @check("ROBUST-01", needs=["examples"])
 def generated_tokens_get_an_answer(service: Service, world: ServiceWorld, draw: Draw) -> None:
     """A token with a generated header and claims gets an answer below 500."""
-    works(service, world)
+    require_works(service, world)
     header, claims, signature = world.gateway.access_token(USERS[0]).split(".")
 
     def holds(parts: tuple[Any, Any]) -> None:
@@ -134,15 +134,15 @@ def operation_works_after_a_flood(service: Service, world: ServiceWorld) -> None
 
     A service that blocks its caller is given time to accept it again.
     """
-    works(service, world)
+    require_works(service, world)
     bad = [service.request((("Authorization", value),)) for value in AUTHORIZATIONS.values()]
     flood = (bad * (FLOOD // len(bad) + 1))[:FLOOD]
 
-    answered = service.wire.volley(flood, at_once=8)
+    answered = service.wire.send_many(flood, at_once=8)
 
-    answer = waited_for(service, world)
+    answer = call_until_recovered(service, world)
     expect.that(
-        service.brings(answer, world.gateway.orders_of(USERS[0])),
+        service.returns_orders(answer, world.gateway.orders_of(USERS[0])),
         f"operation after a flood of bad requests, of which {answered} were answered",
         expected="the orders",
         got=answer.outcome(),

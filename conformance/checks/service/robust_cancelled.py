@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from gateproof.conformance.checks.service._ending_proxy_token import proxy_token_has_ended
-from gateproof.conformance.checks.service._failing_parties import USER, recovers, works
+from gateproof.conformance.checks.service._failing_parties import USER, expect_recovered, require_works
 from gateproof.conformance.checks.service._left_calls import call_of, reached, sent
 from gateproof.conformance.faults.agent_side import BROKEN
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
@@ -50,7 +50,7 @@ def operation_works_after_callers_gave_up(
     if fault is _CANCELLING and service.operation.kind != "mcp":
         raise LeftOut("the operation is no MCP tool, whose calls can be cancelled")
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     if endpoint is Endpoint.TOKEN:
         proxy_token_has_ended(service, world)
     token = world.unseen_token(USER)
@@ -71,7 +71,7 @@ def operation_works_after_callers_gave_up(
         raise LeftOut(f"no call reached the {endpoint.value} while its caller was there")
 
     count_fault(fault, met)
-    recovers(service, world, failed=lambda: token)
+    expect_recovered(service, world, failed=lambda: token)
 
 
 def _cancel(session: ServiceSession, calls: Sequence[Request], token: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._failing_parties import USER, fault, recovers, works
+from gateproof.conformance.checks.service._failing_parties import USER, expect_recovered, fault, require_works
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -38,14 +38,14 @@ def operation_works_after_a_crowd_met_a_failure(
 ) -> None:
     """The operation works after many users called while a party answered 500."""
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     mark = gateway.journal.mark()
     gateway.script.always(case, Answer(status=500, delay_s=DELAY_S))
     service.serve_all_once([world.unseen_token(USER) for _ in range(CROWD)], at_once=AT_ONCE)
     gateway.script.clear()
 
     count_fault(fault(case, "500 to a crowd"), _met(world, mark, case))
-    recovers(service, world)
+    expect_recovered(service, world)
 
 
 @check("ROBUST-02", cases=REFUSING)
@@ -57,7 +57,7 @@ def operation_works_after_many_were_refused(
     A service with a circuit breaker may count these as failures, and then has to call the party again later.
     """
     endpoint, refusal = case
-    works(service, world)
+    require_works(service, world)
     mark = world.gateway.journal.mark()
     world.gateway.script.always(endpoint, refusal)
     for _ in range(REFUSALS):
@@ -65,14 +65,14 @@ def operation_works_after_many_were_refused(
     world.gateway.script.clear()
 
     observe(refused=_met(world, mark, endpoint))
-    recovers(service, world)
+    expect_recovered(service, world)
 
 
 @check("ROBUST-02", needs=["faults"], cases=CROWDED)
 def operation_works_after_an_answer_in_drops(service: Service, world: ServiceWorld, case: Endpoint) -> None:
     """The operation works after a party's answer came one byte at a time; how long that took is recorded."""
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     mark = gateway.journal.mark()
     gateway.script.always(case, Answer(drips_s=DRIPS_S))
     answer = service.serve_once(world.unseen_token(USER))
@@ -82,9 +82,9 @@ def operation_works_after_an_answer_in_drops(service: Service, world: ServiceWor
     held = answer.answer.elapsed_s if answer.answer is not None else None
     observe(
         held_for_s="no answer" if held is None else round(held, 1),
-        served=service.brings(answer, gateway.orders_of(USER)),
+        served=service.returns_orders(answer, gateway.orders_of(USER)),
     )
-    recovers(service, world)
+    expect_recovered(service, world)
 
 
 def _met(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from gateproof.conformance.checks.service._ending_proxy_token import proxy_token_has_ended
-from gateproof.conformance.checks.service._failing_parties import OTHER, USER, works
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, require_works
 from gateproof.conformance.checks.service._left_calls import call_of, reached, sent
 from gateproof.conformance.checks.service.robust_cancelled import LEAVING
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
@@ -34,9 +34,9 @@ def caller_who_leaves_takes_nobody_along(service: Service, world: ServiceWorld, 
     Both wait for a Proxy token, or for the redemption of the same gateway access token. The check first makes
     the same calls with a first caller who stays. A call may fail by chance once, but not twice.
     """
-    works(service, world)
+    require_works(service, world)
     stayed = _second_of_two(service, world, case, leaves=False)
-    if stayed is None or not service.brings(stayed, world.gateway.orders_of(_second_user(case))):
+    if stayed is None or not service.returns_orders(stayed, world.gateway.orders_of(_second_user(case))):
         raise LeftOut(f"two callers who wait for a slow {case.value} are not both served, even if both stay")
     answers = [_second_of_two(service, world, case, leaves=True)]
     if not _is_served(service, world, case, answers[0]):
@@ -46,7 +46,7 @@ def caller_who_leaves_takes_nobody_along(service: Service, world: ServiceWorld, 
     if lost is None:
         raise LeftOut("the second call was answered before the first caller left")
     expect.that(
-        service.brings(lost, world.gateway.orders_of(_second_user(case))),
+        service.returns_orders(lost, world.gateway.orders_of(_second_user(case))),
         f"operation after another caller, who waited for the {case.value} as well, has left",
         expected="the orders, at one of two tries",
         got=lost.outcome(),
@@ -55,7 +55,7 @@ def caller_who_leaves_takes_nobody_along(service: Service, world: ServiceWorld, 
 
 
 def _is_served(service: Service, world: ServiceWorld, case: Endpoint, answer: Exchange | None) -> bool:
-    return answer is None or service.brings(answer, world.gateway.orders_of(_second_user(case)))
+    return answer is None or service.returns_orders(answer, world.gateway.orders_of(_second_user(case)))
 
 
 def _second_user(case: Endpoint) -> str:

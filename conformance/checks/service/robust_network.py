@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from gateproof.conformance.checks.service._failing_parties import OTHER, USER, recovers, works
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, expect_recovered, require_works
 from gateproof.conformance.faults.agent_side import BROKEN, EMBEDDED, LARGE_BODY, SLOW, Client
 from gateproof.conformance.faults.misbehaving import misbehaving
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
@@ -31,19 +31,19 @@ JSON = "application/json"
 @check("ROBUST-02", needs=["faults"], cases={**BROKEN, **SLOW})
 def operation_works_after_misbehaving_clients(service: Service, world: ServiceWorld, case: Client) -> None:
     """The operation works after clients that disconnected early or violated HTTP."""
-    works(service, world)
+    require_works(service, world)
     name = next(name for name, client in {**BROKEN, **SLOW}.items() if client is case)
     for _ in range(ROUNDS.get(name, 1)):
         with _at_the_operation(service, world, case) as reached:
             count_fault(_met_by_the_service(case.fault), reached)
 
-    recovers(service, world, RECOVERY_S)
+    expect_recovered(service, world, RECOVERY_S)
 
 
 @check("ROBUST-02", needs=["faults"])
 def large_body_of_an_operation_is_never_taken_for_requests(service: Service, world: ServiceWorld) -> None:
     """After a large body, the connection answers the next request or closes; the body is no request."""
-    works(service, world)
+    require_works(service, world)
     url = service.request(()).url
     if origin(service.metadata_url) != origin(url):
         raise LeftOut(
@@ -78,7 +78,7 @@ def large_body_of_an_operation_is_never_taken_for_requests(service: Service, wor
 @check("ROBUST-03", needs=["faults"], cases=SLOW)
 def slow_agents_hold_up_nobody_else(service: Service, world: ServiceWorld, case: Client) -> None:
     """The operation works while other clients keep slow connections open."""
-    works(service, world)
+    require_works(service, world)
     _works_for_the_other(service, world)
 
     with _at_the_operation(service, world, case) as reached:
@@ -94,7 +94,7 @@ def _at_the_operation(service: Service, world: ServiceWorld, client: Client) -> 
     assert place is not None  # noqa: S101 - the operation is at the service's own address
     own = (_authorized(service, world), ("Accept", f"{JSON}, text/event-stream"))
     with misbehaving(client, place, url, JSON, number=AT_ONCE, headers=own) as reached:
-        service.wire.hang_up()
+        service.wire.close_connections()
         yield reached
 
 
@@ -105,14 +105,14 @@ def _authorized(service: Service, world: ServiceWorld) -> tuple[str, str]:
 
 
 def _works_for_the_other(service: Service, world: ServiceWorld) -> None:
-    served(service.serve(world.unseen_token(OTHER)), world.gateway.orders_of(OTHER))
+    require_served(service.serve(world.unseen_token(OTHER)), world.gateway.orders_of(OTHER))
 
 
 def _works_beside(service: Service, world: ServiceWorld, what: str) -> None:
     """Expects that another user's operation succeeds at the first try, on its own connection."""
     answer = service.serve(world.unseen_token(OTHER))
     expect.that(
-        service.brings(answer, world.gateway.orders_of(OTHER)),
+        service.returns_orders(answer, world.gateway.orders_of(OTHER)),
         what,
         expected="the orders",
         got=answer.outcome(),

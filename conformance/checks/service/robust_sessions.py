@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.service._good_call import works
+from gateproof.conformance.checks.service._good_call import require_works
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.kit.robust_answers import ask_all, is_robust
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -36,10 +36,10 @@ def operation_takes_any_header_of_mcp(service: Service, world: ServiceWorld, cas
 
     The session ID comes with a call, a request for a stream, and the end of a session.
     """
-    works(service, world)
+    require_works(service, world)
     token = world.gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), world.gateway.orders_of(USER))
+    require_served(session.call(token), world.gateway.orders_of(USER))
     match case:
         case "session":
             named = {name: session.named(value) for name, value in NAMES.items()}

@@ -11,7 +11,7 @@ from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.kit.inputs import odd_input as odd
 from gateproof.conformance.kit.robust_answers import ask_all
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
@@ -46,10 +46,10 @@ def operation_takes_any_value(service: Service, world: ServiceWorld) -> None:
     Over HTTP these are the members of the body, over MCP those of a tool call in a session.
     """
     token, orders = world.gateway.access_token(USER), world.gateway.orders_of(USER)
-    served(service.serve(token), orders)
+    require_served(service.serve(token), orders)
     if service.operation.kind == "mcp":
         session = session_of(service, token)
-        served(session.call(token), orders)
+        require_served(session.call(token), orders)
         requests = {name: session.posted(token, message) for name, message in _messages(service.operation)}
     else:
         requests = dict(_bodies(service, token))
@@ -69,11 +69,11 @@ def token_may_claim_anything(service: Service, world: ServiceWorld) -> None:
     gateway, good = world.gateway, world.gateway.access_token(USER)
     said = {"expires_at": TIMESTAMPS["utc"](time.time() + MERCHANT_TOKEN_S), "scopes": ["orders"]}
     gateway.script.always(Endpoint.REDEMPTION, Answer(members=said))
-    served(service.serve(good), gateway.orders_of(USER))
+    require_served(service.serve(good), gateway.orders_of(USER))
     tokens = {name: _claiming(service, world, name) for name in CLAIMS}
     if service.operation.kind == "mcp":
         session = session_of(service, good)
-        served(session.call(good), gateway.orders_of(USER))
+        require_served(session.call(good), gateway.orders_of(USER))
         requests = {name: session.lone_call(token) for name, token in tokens.items()}
     else:
         requests = {

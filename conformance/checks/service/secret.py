@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._failing_parties import failing, failing_token_endpoint, works
-from gateproof.conformance.checks.service._log import no_log_left_out, written
+from gateproof.conformance.checks.service._failing_parties import (
+    failing,
+    failing_token_endpoint,
+    require_works,
+)
+from gateproof.conformance.checks.service._log import require_log, settled_log
 from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
@@ -16,7 +20,7 @@ from gateproof.conformance.kit.service.received import (
     ServiceReceived,
     in_the_log,
 )
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -49,7 +53,7 @@ def merchant_token_is_not_in_what_an_agent_gets(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: str
 ) -> None:
     """The answer of a successful operation contains the orders and no merchant token."""
-    answer = served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
+    answer = require_served(service.serve(world.gateway.access_token(case)), world.gateway.orders_of(case))
 
     no_credentials_in(received, [answer], MERCHANT_TOKEN)
 
@@ -84,7 +88,7 @@ def error_shows_no_credential(
 ) -> None:
     """If a party's error repeats the credentials sent to it, the service's answer contains none of them."""
     endpoint, status = case
-    works(service, world)
+    require_works(service, world)
     trouble = Answer(status=status, members=_quoting(world))
     if endpoint is Endpoint.TOKEN:
         answer, _ = failing_token_endpoint(service, world, trouble)
@@ -103,7 +107,7 @@ def unreadable_answer_shows_no_credential(
 ) -> None:
     """If a success with a new token is cut off, the service's answer does not contain the token."""
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     if case == "redemption":
         cut = _cut(gateway.merchant_token(USERS[0]))
         answer, _ = failing(service, world, Endpoint.REDEMPTION, cut, world.unseen_token(USERS[0]))
@@ -121,7 +125,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
     """The service's log contains no good or refused access token and no ID token."""
     gateway = world.gateway
     good = gateway.access_token(USERS[0])
-    served(service.serve(good), gateway.orders_of(USERS[0]))
+    require_served(service.serve(good), gateway.orders_of(USERS[0]))
     expired = gateway.access_token(USERS[0], exp=1)
     foreign = gateway.access_token(USERS[0], aud=[service.service_url])
     person = {"name": "alice", "email": "alice@merchant.example"}
@@ -172,8 +176,8 @@ def _offered_besides(service: Service, world: ServiceWorld) -> list[Exchange]:
     gateway = world.gateway
     token = gateway.access_token(USERS[0])
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USERS[0]))
-    return list(session.besides(token))
+    require_served(session.call(token), gateway.orders_of(USERS[0]))
+    return list(session.other_messages(token))
 
 
 def _quoting(world: ServiceWorld) -> dict[str, str]:
@@ -205,7 +209,7 @@ def _clean(survey: Survey, *kinds: str) -> None:
 
 def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
     """Expects that the log contains no access token so far and none of these ID tokens."""
-    log = written(world)
+    log = settled_log(world)
     found = in_the_log(world.gateway.access_tokens(), log)
     found += leaks.CanarySet([leaks.canary("id_token", each) for each in id_tokens]).search(log)
     # The personal data of an ID token is in its payload, not in its signature.
@@ -218,4 +222,4 @@ def _unlogged(world: ServiceWorld, *id_tokens: str) -> None:
         got=", ".join(sorted({each.kind.replace("_", " ") for each in found}))
         or "the payload of an ID token, with personal data",
     )
-    no_log_left_out(world, log)
+    require_log(world, log)

@@ -7,10 +7,10 @@ import time
 from gateproof.conformance.checks.service._failing_parties import (
     failing,
     failing_token_endpoint,
-    settles,
-    works,
+    require_recovered,
+    require_works,
 )
-from gateproof.conformance.checks.service._proxy_calls import serves
+from gateproof.conformance.checks.service._proxy_calls import require_served_uncached
 from gateproof.conformance.checks.service._secrecy import EVERY
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
@@ -33,7 +33,7 @@ def merchant_token_with_a_line_end_is_not_quoted(
     service: Service, world: ServiceWorld, received: ServiceReceived
 ) -> None:
     """A merchant token with a line end is not quoted in the answer to the agent."""
-    works(service, world)
+    require_works(service, world)
     broken = Answer(members={"access_token": _with_a_line_end(world.gateway.merchant_token(USERS[0]))})
     answer, _ = failing(service, world, Endpoint.REDEMPTION, broken, world.unseen_token(USERS[0]))
 
@@ -50,7 +50,7 @@ def proxy_token_with_a_line_end_is_not_quoted(
     for longer could not redeem meanwhile.
     """
     gateway = world.gateway
-    works(service, world)
+    require_works(service, world)
     failing_token_endpoint(service, world, Answer(members={"expires_in": LIFE_S}), times=1)
     if not all(_asks_in_time(service, world) for _ in range(TIMES)):
         raise LeftOut(f"the service keeps a Proxy token for longer than the {LIFE_S} s that it is good for")
@@ -59,7 +59,7 @@ def proxy_token_with_a_line_end_is_not_quoted(
     answer, _ = failing_token_endpoint(service, world, broken, times=MOST_BROKEN)
 
     _hidden(received, answer)
-    settles(service, world)
+    require_recovered(service, world)
 
 
 def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
@@ -67,7 +67,7 @@ def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
     mark = world.gateway.journal.mark()
     world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
     time.sleep(LIFE_S + 0.5)
-    serves(service, world)
+    require_served_uncached(service, world)
     world.gateway.script.clear()
     calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
     refused = any(call.endpoint is Endpoint.REDEMPTION and call.status != 200 for call in calls)

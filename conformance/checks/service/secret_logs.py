@@ -8,11 +8,11 @@ from gateproof.conformance.checks.service._failing_parties import (
     USER,
     failing,
     failing_token_endpoint,
-    settles,
-    works,
+    require_recovered,
+    require_works,
 )
-from gateproof.conformance.checks.service._log import no_log_left_out, written
-from gateproof.conformance.checks.service._proxy_calls import serves
+from gateproof.conformance.checks.service._log import require_log, settled_log
+from gateproof.conformance.checks.service._proxy_calls import require_served_uncached
 from gateproof.conformance.kit.gateway.received import LOGGED, Survey
 from gateproof.conformance.kit.service.received import (
     BACKEND_SECRETS,
@@ -59,7 +59,7 @@ def proxy_clients_secret_is_not_in_the_logs(
                 failing_token_endpoint(service, world, answer)
             except LeftOut:
                 return
-            settles(service, world)
+            require_recovered(service, world)
 
     _unlogged(service, world, received, PROXY_SECRET, trouble)
 
@@ -98,11 +98,11 @@ def _unlogged(
     service: Service, world: ServiceWorld, received: ServiceReceived, kind: str, trouble: Callable[[], None]
 ) -> None:
     """Expects no credential of this kind in the log after calls that work and after this trouble."""
-    works(service, world)
-    serves(service, world)
+    require_works(service, world)
+    require_served_uncached(service, world)
     trouble()
-    settles(service, world)
-    log = written(world)
+    require_recovered(service, world)
+    log = settled_log(world)
     found = received.search_for(kind)(log)
 
     expect.that(
@@ -111,4 +111,4 @@ def _unlogged(
         expected=f"no {kind.replace('_', ' ')}",
         got=f"one, {found[0].how}" if found else "none",
     )
-    no_log_left_out(world, log)
+    require_log(world, log)

@@ -10,7 +10,7 @@ from gateproof.conformance.kit.service.received import (
     PROXY_TOKEN,
     ServiceReceived,
 )
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
@@ -100,7 +100,7 @@ def _pages_for_agents(service: Service, world: ServiceWorld) -> list[Exchange]:
 def _works(service: Service, world: ServiceWorld) -> str:
     """A token with which the operation has just shown the orders."""
     token = world.gateway.access_token(USERS[0])
-    served(service.serve(token), world.gateway.orders_of(USERS[0]))
+    require_served(service.serve(token), world.gateway.orders_of(USERS[0]))
     return token
 
 

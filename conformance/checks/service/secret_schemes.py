@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._log import no_log_left_out, written
+from gateproof.conformance.checks.service._log import require_log, settled_log
 from gateproof.conformance.kit.service.received import in_the_log
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -19,13 +19,13 @@ FORMS = ("Token {}", "JWT {}", "Bearer: {}", 'Bearer "{}"', "{}")
 def token_under_another_scheme_is_not_in_the_logs(service: Service, world: ServiceWorld) -> None:
     """The service's log contains no good access token from an Authorization header that it cannot use."""
     gateway = world.gateway
-    served(service.serve(gateway.access_token(USER)), gateway.orders_of(USER))
+    require_served(service.serve(gateway.access_token(USER)), gateway.orders_of(USER))
     sent = {form: gateway.access_token(USER) for form in FORMS}
     for form, token in sent.items():
         service.keyring.add(Secret("access_token", token))
         service.operate(form.format(token))
 
-    log = written(world)
+    log = settled_log(world)
     logged = [form.format("⟨token⟩") for form, token in sent.items() if in_the_log([token], log)]
     expect.that(
         not logged,
@@ -33,4 +33,4 @@ def token_under_another_scheme_is_not_in_the_logs(service: Service, world: Servi
         expected="no gateway access token in plain text",
         got=f"that of Authorization: {', '.join(logged)}",
     )
-    no_log_left_out(world, log)
+    require_log(world, log)

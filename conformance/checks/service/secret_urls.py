@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
@@ -15,7 +15,7 @@ def no_address_holds_a_token_or_secret(service: Service, world: ServiceWorld) ->
     gateway = world.gateway
     tokens = [gateway.access_token(USERS[0]) for _ in range(2)]
     for token in tokens:
-        served(service.serve(token), gateway.orders_of(USERS[0]))
+        require_served(service.serve(token), gateway.orders_of(USERS[0]))
     calls = gateway.journal.since(0)
     require.that(bool(calls), "journal of the gateway", expected="calls", got="none")
     secrets = {

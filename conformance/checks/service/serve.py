@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
-from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -75,7 +75,7 @@ def good_token_in_another_form_is_served(
     answer = service.serve(gateway.access_token(user, **case(gateway.setup.indicator)))
 
     expect.that(
-        service.brings(answer, gateway.orders_of(user)),
+        service.returns_orders(answer, gateway.orders_of(user)),
         answer.step,
         expected="success with the orders",
         got=answer.outcome(),
@@ -90,15 +90,15 @@ def good_token_is_served_to_another_caller(service: Service, world: ServiceWorld
     If the service refuses such a caller with any token, the check shows nothing.
     """
     orders, user = world.gateway.orders_of(USERS[0]), USERS[0]
-    if not service.brings(service.serve(world.gateway.access_token(user), case), orders):
+    if not service.returns_orders(service.serve(world.gateway.access_token(user), case), orders):
         raise LeftOut("the service does not serve such a caller with a token of its own either")
     token = world.gateway.access_token(user)
-    served(service.serve(token), orders)
-    service.wire.hang_up()
+    require_served(service.serve(token), orders)
+    service.wire.close_connections()
     answer = service.serve(token, case)
 
     expect.that(
-        service.brings(answer, orders),
+        service.returns_orders(answer, orders),
         f"{answer.step} with the token that another caller used before",
         expected="success with the orders",
         got=answer.outcome(),

@@ -52,9 +52,9 @@ def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
     """The answers without orders to concurrent calls with this token."""
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
-    unserved = [each for each in answers if not service.brings(each, orders)]
+    unserved = [each for each in answers if not service.returns_orders(each, orders)]
     asked_again = [service.serve(token) if _is_shed(service, each) else each for each in unserved]
-    lost = [each for each in asked_again if not service.brings(each, orders)]
+    lost = [each for each in asked_again if not service.returns_orders(each, orders)]
     if any(_is_shed(service, each) for each in lost):
         raise LeftOut("the service accepts fewer concurrent calls, also after a short wait")
     return lost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from gateproof.conformance.kit.service.service import Service, holds_orders, served
+from gateproof.conformance.kit.service.service import Service, holds_orders, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -23,7 +23,7 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
     """Tokens under a key added to the core key set work within a minute; those under the old one too."""
     gateway, user = world.gateway, USERS[0]
     old = gateway.core_key
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+    require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     _is_found(service, world, gateway.add_core_key())
 
     answer = service.serve(gateway.token_under(old, user))
@@ -43,7 +43,7 @@ def key_that_signed_before_it_was_added_is_picked_up(service: Service, world: Se
     The failed lookup was a fetch, so a service that limits its fetches has just started to wait.
     """
     gateway, user = world.gateway, USERS[0]
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+    require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     early = new_key(gateway.algorithm)
     observe(looked_for_an_unknown_key=_is_looked_for(service, world, early))
 
@@ -57,7 +57,7 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
     A service may accept one algorithm only: then it refuses tokens under the other key.
     """
     gateway, user = world.gateway, USERS[0]
-    served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
+    require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     other = gateway.add_core_key("RS256" if gateway.algorithm == "ES256" else "ES256")
     _is_found(service, world, gateway.add_core_key(), other)
 
@@ -87,7 +87,7 @@ def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWor
     gateway, user = world.gateway, USERS[0]
     answer = service.serve(gateway.access_token(user))
     asked = gateway.journal.since(0, Endpoint.CORE_KEYS)
-    brought = service.brings(answer, gateway.orders_of(user))
+    brought = service.returns_orders(answer, gateway.orders_of(user))
     if brought and not asked:
         raise LeftOut("the service has had its keys since before the run")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateproof.conformance.checks.service._failing_parties import failing_token_endpoint, works
-from gateproof.conformance.kit.service.recovery import waited_for
+from gateproof.conformance.checks.service._failing_parties import failing_token_endpoint, require_works
+from gateproof.conformance.kit.service.recovery import call_until_recovered
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -31,17 +31,17 @@ def proxy_token_in_other_words_is_used(
     service: Service, world: ServiceWorld, case: Mapping[str, Any]
 ) -> None:
     """A Proxy token is used if the token response has another standard form or an unknown member."""
-    if world.service_state.goes_by_lifetime:
+    if world.service_state.renews_by_lifetime_only:
         raise LeftOut("the service requests no other Proxy token before the old one expires")
     gateway, said = world.gateway, Answer(members=case)
-    works(service, world)
+    require_works(service, world)
     answer, _ = failing_token_endpoint(service, world, said)
-    if not service.brings(answer, gateway.orders_of(USERS[0])):
+    if not service.returns_orders(answer, gateway.orders_of(USERS[0])):
         gateway.script.always(Endpoint.TOKEN, said)
-        answer = waited_for(service, world, _WITHIN_S)
+        answer = call_until_recovered(service, world, _WITHIN_S)
 
     expect.that(
-        service.brings(answer, gateway.orders_of(USERS[0])),
+        service.returns_orders(answer, gateway.orders_of(USERS[0])),
         f"operation after a Proxy token response with {', '.join(case)}",
         expected="success with the orders",
         got=answer.outcome(),

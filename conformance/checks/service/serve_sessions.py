@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, served
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
@@ -21,7 +21,7 @@ def refreshed_token_is_good_in_its_session(service: Service, world: ServiceWorld
     gateway = world.gateway
     token, refreshed = gateway.access_token(USER), gateway.access_token(USER)
     session = session_of(service, token)
-    served(session.call(token), gateway.orders_of(USER))
+    require_served(session.call(token), gateway.orders_of(USER))
 
     answer = session.call(refreshed)
     expect.that(
@@ -31,10 +31,10 @@ def refreshed_token_is_good_in_its_session(service: Service, world: ServiceWorld
         got=answer.outcome(),
         exchange=answer,
     )
-    if not service.brings(answer, gateway.orders_of(USER)):
+    if not service.returns_orders(answer, gateway.orders_of(USER)):
         again = service.serve(refreshed)
         expect.that(
-            service.brings(again, gateway.orders_of(USER)),
+            service.returns_orders(again, gateway.orders_of(USER)),
             "operation with that token in a new session",
             expected="the orders",
             got=again.outcome(),

@@ -16,12 +16,12 @@ from threading import Barrier
 from urllib.parse import unquote_plus
 
 from gateproof.conformance.kit.agent.browser import BrowserCommand
-from gateproof.conformance.kit.agent.cooldown import Patience
+from gateproof.conformance.kit.agent.cooldown import CooldownWait
 from gateproof.conformance.kit.agent.diagnosis import advice
 from gateproof.conformance.kit.agent.launch import Ended, Run, Stop, run_once
 from gateproof.conformance.kit.agent.logs import Logbook
-from gateproof.conformance.kit.agent.visits import Deliver, Visits, honest
-from gateproof.conformance.kit.agent.world import SCOPES, AgentWorld, Heard
+from gateproof.conformance.kit.agent.visits import Deliver, Visits, deliver_unchanged
+from gateproof.conformance.kit.agent.world import SCOPES, AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.targets.model import Launch
 from gateproof.conformance.targets.party_names import hosts_below
@@ -30,7 +30,7 @@ from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
 
 # Names of the runs of the shared install.
-STORY = (
+SHARED_RUNS = (
     "the normal run",
     "a second run of the install",
     "a run after the tokens have expired",
@@ -70,7 +70,7 @@ class Install:
     ca_file: Path
     certificate: tuple[Path, Path]
     ran: Callable[[Install, Run], None]
-    patience: Patience = field(default_factory=Patience)
+    patience: CooldownWait = field(default_factory=CooldownWait)
     # A lock around each launch: other workers may launch the same agent.
     turn: Callable[[], AbstractContextManager[None]] = nullcontext
     # All runs; `runs` holds those that count.
@@ -80,7 +80,7 @@ class Install:
     def launch(
         self,
         what: str,
-        deliver: Deliver = honest,
+        deliver: Deliver = deliver_unchanged,
         until: Callable[[], bool] = bool,
         ends_by: int = signal.SIGTERM,
     ) -> Run:
@@ -197,22 +197,22 @@ class Agents:
         while len(install.runs) < number:
             if len(install.runs) >= 2:
                 end_tokens(install.world)
-            install.launch(STORY[min(len(install.runs), len(STORY) - 1)])
+            install.launch(SHARED_RUNS[min(len(install.runs), len(SHARED_RUNS) - 1)])
         return install.runs[number - 1]
 
     def runs(self) -> list[Run]:
         """The normal run, and the next two if they ended in time: a rule has to hold in each of them."""
         later = (self.story(number) for number in (2, 3))
-        return [ended(self.normal()), *(run for run in later if run.ended is not Ended.AT_LIMIT)]
+        return [require_ended(self.normal()), *(run for run in later if run.ended is not Ended.AT_LIMIT)]
 
 
 def end_tokens(world: AgentWorld) -> None:
     """The agent's access tokens expire, and its refresh tokens become invalid."""
-    world.desk.end_access_tokens()
-    world.desk.end_refresh_tokens()
+    world.gateway_endpoints.end_access_tokens()
+    world.gateway_endpoints.end_refresh_tokens()
 
 
-def works(run: Run) -> Run:
+def require_done(run: Run) -> Run:
     """Requires that the run succeeds: otherwise the absence of a request proves nothing."""
     require.that(
         run.done,
@@ -224,7 +224,7 @@ def works(run: Run) -> Run:
     return run
 
 
-def ended(run: Run) -> Run:
+def require_ended(run: Run) -> Run:
     """Requires that the run ended before its time limit: otherwise it proves nothing."""
     require.that(
         run.ended is not Ended.AT_LIMIT,
@@ -236,22 +236,22 @@ def ended(run: Run) -> Run:
     return run
 
 
-def in_time(runs: Sequence[Run]) -> list[Run]:
+def runs_in_time(runs: Sequence[Run]) -> list[Run]:
     """The runs before the first one that reached its time limit; the first run has to end in time."""
-    return [ended(runs[0]), *takewhile(lambda run: run.ended is not Ended.AT_LIMIT, runs[1:])]
+    return [require_ended(runs[0]), *takewhile(lambda run: run.ended is not Ended.AT_LIMIT, runs[1:])]
 
 
-def all_in_time(runs: Sequence[Run]) -> None:
+def require_all_in_time(runs: Sequence[Run]) -> None:
     """Raises LeftOut if a run was stopped at its time limit: its result is unknown."""
     for run in runs:
         if run.ended is Ended.AT_LIMIT:
             raise LeftOut(f"{run.what} was stopped at its time limit: see timeout_s under [launch]")
 
 
-def carried_out(run: Run) -> None:
+def expect_done(run: Run) -> None:
     """Expects that the operation succeeded; only requires it if a redirect could not be delivered."""
     if run.undeliverable_host is not None:
-        works(run)
+        require_done(run)
     expect.that(
         run.done,
         run.what,
@@ -261,14 +261,14 @@ def carried_out(run: Run) -> None:
     )
 
 
-def exchanges(run: Run) -> list[Heard]:
+def exchanges(run: Run) -> list[ReceivedRequest]:
     """The agent's token requests except refreshes."""
     return [
         each for each in run.calls(Endpoint.TOKEN) if fields(each.call).get("grant_type") != "refresh_token"
     ]
 
 
-def exchanged_with(run: Run, code: str) -> list[Heard]:
+def exchanges_of_code(run: Run, code: str) -> list[ReceivedRequest]:
     """The token requests that contain this code, in any form."""
     return [each for each in run.calls(Endpoint.TOKEN) if code in unquote_plus(each.call.text())]
 

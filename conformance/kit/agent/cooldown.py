@@ -7,7 +7,7 @@ import time
 from gateproof.conformance.suite.time_limits import BREAKER_S
 
 
-class Patience:
+class CooldownWait:
     """Records whether waiting can still help: not after one wait that did not help."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.visits import Visit, Visits
-from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.targets.launch import Running, launch
 from gateproof.conformance.targets.model import Launch
 from gateproof.conformance.wire.exchange import Exchange
@@ -56,7 +56,7 @@ class Run:
     exit_code: int | None
     took_s: float
     limit_s: float
-    heard: tuple[Heard, ...] = field(repr=False)
+    heard: tuple[ReceivedRequest, ...] = field(repr=False)
     visits: tuple[Visit, ...] = field(repr=False)
     served: bool
     output_file: Path
@@ -116,7 +116,7 @@ class Run:
             and all(each.call.header("authorization") is None for each in self.calls())
         )
 
-    def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[Heard]:
+    def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[ReceivedRequest]:
         """The requests of the agent itself, without those of the browser."""
         return [
             each
@@ -150,7 +150,7 @@ class Run:
         """
         return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(self.refreshes())
 
-    def refreshes(self) -> list[Heard]:
+    def refreshes(self) -> list[ReceivedRequest]:
         """The token requests with a refresh token."""
         return [
             each

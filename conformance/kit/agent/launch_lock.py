@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 
-class Turns:
+class LaunchLock:
     """Workers launch the agent one after the other until its installs are known not to collide.
 
     They do not collide if an install registers the callback address that it was given, or ports that no

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from gateproof.conformance.kit.agent.addresses import is_masked
 from gateproof.conformance.kit.agent.browser import Courier, is_this_machine
-from gateproof.conformance.kit.agent.world import CLEAR, AgentWorld
+from gateproof.conformance.kit.agent.world import PLAIN_HTTP, AgentWorld
 from gateproof.conformance.signin.forms import FormsSignIn
 from gateproof.conformance.signin.sign_in_result import SignInRequest
 from gateproof.conformance.suite.parties import User
@@ -69,7 +69,7 @@ class Visit:
         return found[0] if len(found) == 1 else None
 
 
-def honest(visit: Visit, redirect: str, courier: Courier) -> None:
+def deliver_unchanged(visit: Visit, redirect: str, courier: Courier) -> None:
     """Delivers the redirect unchanged."""
     bring(visit, redirect, courier)
 
@@ -108,8 +108,8 @@ class Visits:
         self._forms = FormsSignIn(send=self._send, may_visit=self._wire.may_reach)
         login = DEFAULT_USERS[0].login
         self._user = User(name=DEFAULT_USERS[0].name, login=login, password=Secret("password", "none"))
-        named = [desk.site.authorization_endpoint for desk in (*world.named, world.thief)]
-        in_the_clear = f"{world.url(CLEAR)}{world.desk.site.authorization_path}"
+        named = [desk.site.authorization_endpoint for desk in (*world.named, world.attacker)]
+        in_the_clear = f"{world.url(PLAIN_HTTP)}{world.gateway_endpoints.site.authorization_path}"
         starts = "|".join(re.escape(each) for each in (*named, in_the_clear))
         self._address = re.compile(f"(?:{starts}){_ADDRESS}")
 

@@ -33,19 +33,19 @@ from gateproof.fakes.serving import Listener, listen, server_tls
 INDICATOR = "https://api.merchant.example/v1/orders"
 # Two scopes, so that a wrong separator between them is visible.
 SCOPES = ("orders:read", "orders:list")
-# The names of the parties; the agent must not send secrets to the thief or over plain HTTP.
+# The names of the parties; the agent must not send secrets to the attacker or over plain HTTP.
 SERVICE, METADATA, GATEWAY, CORE = "service", "metadata host", "gateway", "core"
-THIEF, CLEAR, SECOND, SECOND_CORE = "thief", "plain HTTP", "second gateway", "second core"
+ATTACKER, PLAIN_HTTP, SECOND, SECOND_CORE = "attacker", "plain HTTP", "second gateway", "second core"
 # The parties that have another name than the gateway with `--names`.
 _NAMED = {
     SERVICE: party_names.SERVICE,
     METADATA: party_names.SERVICE,
-    THIEF: party_names.THIEF["agent"],
+    ATTACKER: party_names.ATTACKER["agent"],
 }
 BROWSER_MARK = "x-gateproof-browser"
 GOOD = "good"
 # Certificate defects, in the words of a report.
-EXPIRED, ELSEWHERE, STRANGER = "expired", "for another host", "by an unknown authority"
+EXPIRED, OTHER_HOST, UNKNOWN_CA = "expired", "for another host", "by an unknown authority"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +57,7 @@ class Certificates:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Heard:
+class ReceivedRequest:
     """One request, and the party that received it."""
 
     party: str
@@ -144,31 +144,31 @@ class AgentWorld:
         self._listeners: dict[str, Listener] = {}
         self.parties: dict[str, Party] = {}
         self._port_apps: dict[str, _PortApp] = {}
-        for name in (SERVICE, METADATA, GATEWAY, CORE, THIEF, CLEAR):
+        for name in (SERVICE, METADATA, GATEWAY, CORE, ATTACKER, PLAIN_HTTP):
             self._open(name)
         self.mark = secrets.token_hex(8)
         site = odd_site(self.url(GATEWAY), self.url(CORE))
-        self.desk = self._desk(site, GATEWAY)
+        self.gateway_endpoints = self._desk(site, GATEWAY)
         self.service = OrdersService(
             self.url(SERVICE),
             servers=[site.authorization_server],
             scopes=SCOPES,
             accepts=lambda token: any(desk.accepts(token) for desk in self.named),
         )
-        self.thief = self._desk(odd_site(self.url(THIEF), self.url(THIEF)), THIEF)
-        # The gateways that the service names; the thief is not one of them.
-        self.named: list[AgentEndpoints] = [self.desk]
-        self.thief.accepts_any_client = True
+        self.attacker = self._desk(odd_site(self.url(ATTACKER), self.url(ATTACKER)), ATTACKER)
+        # The gateways that the service names; the attacker is not one of them.
+        self.named: list[AgentEndpoints] = [self.gateway_endpoints]
+        self.attacker.accepts_any_client = True
         if metadata_apart:
             self.service.metadata_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
             self.service.pointer = f"{self.url(METADATA)}{self.service.metadata_path}"
         self._serve_all(metadata_apart=metadata_apart)
 
     def url(self, party: str) -> str:
-        """The party's URL; the thief has its own host name, so that any client can distinguish it."""
-        usual = "localhost" if party == THIEF else "127.0.0.1"
+        """The party's URL; the attacker has its own host name, so that any client can distinguish it."""
+        usual = "localhost" if party == ATTACKER else "127.0.0.1"
         host = host_of(_NAMED.get(party, party_names.GATEWAY), self.names) if self.names else usual
-        return f"{'http' if party == CLEAR else 'https'}://{host}:{self._port_app(party).port}"
+        return f"{'http' if party == PLAIN_HTTP else 'https'}://{host}:{self._port_app(party).port}"
 
     def _port_app(self, party: str) -> _PortApp:
         return self._port_apps[self.at_origin_of.get(party, party)]
@@ -194,10 +194,10 @@ class AgentWorld:
         self._loop.run(shut())
         self._listen(party, kind)
 
-    def heard(self, since: int = 0) -> list[Heard]:
+    def heard(self, since: int = 0) -> list[ReceivedRequest]:
         """All requests to all parties, in the order in which they came."""
         found = [
-            Heard(party=name, url=f"{party.url}{call.target}", call=call)
+            ReceivedRequest(party=name, url=f"{party.url}{call.target}", call=call)
             for name, party in self.parties.items()
             for call in party.journal.since()
             if call.ordinal > since
@@ -207,7 +207,7 @@ class AgentWorld:
     def secrets(self) -> dict[str, list[str]]:
         """All secrets that a gateway issued or received so far, by kind."""
         found: dict[str, list[str]] = {}
-        for desk in (*self.named, self.thief):
+        for desk in (*self.named, self.attacker):
             for kind, values in desk.secrets().items():
                 found.setdefault(kind, []).extend(values)
         # A scripted failure and the plain HTTP listener do not record the verifier, so it is read here.
@@ -233,7 +233,7 @@ class AgentWorld:
         self._loop.run(shut())
 
     def _serve_all(self, *, metadata_apart: bool) -> None:
-        desk, service, thief = self.desk, self.service, self.thief
+        desk, service, attacker = self.gateway_endpoints, self.service, self.attacker
         everything = application(
             service.script, service.journal, service.routes(), otherwise=service.elsewhere
         )
@@ -243,16 +243,16 @@ class AgentWorld:
         self._serve(GATEWAY, desk.script, desk.base_journal, desk.base_routes())
         self._serve(CORE, desk.script, desk.core_journal, desk.core_routes())
         own = OrdersService(
-            thief.site.base_url,
-            servers=[thief.site.authorization_server],
+            attacker.site.base_url,
+            servers=[attacker.site.authorization_server],
             scopes=SCOPES,
-            accepts=thief.accepts,
+            accepts=attacker.accepts,
         )
-        routes = (thief.base_routes(), thief.core_routes(), own.routes())
-        self._serve(THIEF, thief.script, thief.base_journal, *routes)
+        routes = (attacker.base_routes(), attacker.core_routes(), own.routes())
+        self._serve(ATTACKER, attacker.script, attacker.base_journal, *routes)
         # Requests over plain HTTP get normal answers: the check looks at what was sent.
         in_the_clear = (desk.base_routes(), desk.core_routes(), service.metadata_routes())
-        self._serve(CLEAR, desk.script, Journal(), *in_the_clear)
+        self._serve(PLAIN_HTTP, desk.script, Journal(), *in_the_clear)
 
     def _serve(self, name: str, script: Script, journal: Journal, *routes: Routes) -> None:
         app = application(script, journal, *routes)
@@ -276,7 +276,7 @@ class AgentWorld:
     def _listen(self, name: str, kind: str) -> None:
         """Listens; a party that listened before keeps its port."""
         entry = self._port_apps[name]
-        tls = None if name == CLEAR else self._tls(kind)
+        tls = None if name == PLAIN_HTTP else self._tls(kind)
         listener = self._loop.run(
             listen(lambda _: entry, host="127.0.0.1", port=entry.port, tls=tls, connected=entry.count)
         )

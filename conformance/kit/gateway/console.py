@@ -12,9 +12,9 @@ from gateproof.conformance.targets.connect import control_for
 from gateproof.conformance.targets.control import Unsupported
 
 
-def proxy_client_beside(world: World, project: Project) -> ProxyClient:
+def second_proxy_client(world: World, project: Project) -> ProxyClient:
     """A Proxy client of the Project other than its first."""
-    return _named(world, world.projects.pool.proxy_client_beside(project))
+    return _named(world, world.projects.pool.second_proxy_client(project))
 
 
 def new_proxy_client(world: World, project: Project) -> ProxyClient:
@@ -30,7 +30,7 @@ def revoked_proxy_client(world: World) -> ProxyClient:
 def revoke(world: World, client: ProxyClient) -> None:
     """Revokes a Proxy client that this run has created; others could not be restored."""
     action = "revoke_proxy_client"
-    if not world.projects.pool.is_own(client.id):
+    if not world.projects.pool.created_by_run(client.id):
         raise Unavailable(
             "control:create_proxy_client", "revoking needs a Proxy client that the run itself has made"
         )
@@ -61,7 +61,7 @@ def resource_in(world: World, project: Project, indicator: str) -> Resource:
     return resource
 
 
-def of_one_indicator(world: World) -> tuple[Project, Project]:
+def two_with_same_indicator(world: World) -> tuple[Project, Project]:
     """Two Projects for the same merchant API: each has a new Resource with the same indicator."""
     indicator = f"https://api.merchant.example/{world.unique()}"
     one, other = (

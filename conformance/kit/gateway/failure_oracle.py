@@ -11,9 +11,9 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     expect_orders,
     let_expire,
-    still_good,
+    require_unexpired,
 )
-from gateproof.conformance.kit.gateway.merchant_recovery import mended_now
+from gateproof.conformance.kit.gateway.merchant_recovery import recovery_from_now
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
@@ -39,7 +39,7 @@ def longest_sign_in_s(world: World) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Due:
+class ExpiringToken:
     """A merchant token that has expired or will expire soon, and what is needed to redeem it.
 
     Journal entries of this user up to `since` are ignored.
@@ -79,14 +79,14 @@ class Due:
         return answer.status == 200 and answer.member("access_token") == self.expired
 
 
-def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
+def expiring_soon(alone: IsolatedUser, agent: Agent | None = None) -> ExpiringToken:
     """A merchant token that was redeemed once and expires at the next let_expire()."""
     alone.short_lived()
     agent = agent or alone.world.agents.new()
     grant, proxy_token = alone.grant(agent), alone.proxy_token()
     first = alone.world.backend.require_redeemed(grant, proxy_token, not_yet=(404, 410))
     token = require.text(first.member("access_token"), "access_token of the redemption")
-    return Due(
+    return ExpiringToken(
         alone=alone,
         agent=agent,
         grant=grant,
@@ -96,7 +96,7 @@ def soon_due(alone: IsolatedUser, agent: Agent | None = None) -> Due:
     )
 
 
-def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
+def expire_under(faults: Sequence[tuple[ExpiringToken, MerchantFault]]) -> None:
     """Scripts these merchant faults and lets the tokens expire. An early refresh meets the fault, too."""
     for due, what in faults:
         due.alone.short_lived(
@@ -107,12 +107,12 @@ def expire_under(faults: Sequence[tuple[Due, MerchantFault]]) -> None:
     let_expire(faults[0][0].alone.world)
 
 
-def struck(due: Due, what: MerchantFault) -> None:
+def count_fault_of(due: ExpiringToken, what: MerchantFault) -> None:
     """Counts the refreshes that met the fault. LeftOut if the gateway made no refresh."""
     came = due.refreshes()
     if not came:
         raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
-    due.alone.world.worker_state.note_trouble()
+    due.alone.world.worker_state.note_merchant_failure()
     count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
@@ -121,15 +121,17 @@ def last_of(alone: IsolatedUser) -> int:
     return max((entry.ordinal for entry in alone.journal()), default=0)
 
 
-def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
+def wait_for_provisioning_fault(alone: IsolatedUser, what: MerchantFault, after: int = 0) -> None:
     """Waits until the gateway's request for this user's token has met the fault."""
     worker_state = alone.world.worker_state
-    deadline = time.monotonic() + (PROVISIONING_S if worker_state.provisions_apart is not False else 0)
+    deadline = time.monotonic() + (
+        PROVISIONING_S if worker_state.separate_provisioning_grant is not False else 0
+    )
     while not (came := [entry for entry in alone.journal() if entry.outcome and entry.ordinal > after]):
         if time.monotonic() > deadline:
-            if worker_state.provisions_apart:
+            if worker_state.separate_provisioning_grant:
                 raise LeftOut("the gateway sent its merchant no request: its circuit breaker may be open")
-            worker_state.provisions_apart = False
+            worker_state.separate_provisioning_grant = False
             grants = {entry.grant or entry.endpoint for entry in alone.journal()}
             require.that(
                 False,
@@ -138,12 +140,12 @@ def provisioning_met(alone: IsolatedUser, what: MerchantFault, after: int = 0) -
                 got=", ".join(sorted(grants)) or "nothing",
             )
         time.sleep(0.1)
-    worker_state.provisions_apart = True
-    worker_state.note_trouble()
+    worker_state.separate_provisioning_grant = True
+    worker_state.note_merchant_failure()
     count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
 
 
-def redeem_during_fault(due: Due) -> Exchange:
+def redeem_during_fault(due: ExpiringToken) -> Exchange:
     """One redemption. If the gateway asks to wait before it has called its merchant, it is repeated."""
     for _ in range(TRIES - 1):
         answer = due.redeem_once()
@@ -153,20 +155,20 @@ def redeem_during_fault(due: Due) -> Exchange:
     return due.redeem_once()
 
 
-def meets(due: Due, what: MerchantFault) -> Exchange:
+def redeem_and_count_fault(due: ExpiringToken, what: MerchantFault) -> Exchange:
     """A redemption that met the fault: it was answered in time, with a limited number of refreshes."""
     answer = redeem_during_fault(due)
     ended = time.time()
-    struck(due, what)
-    still_good(due.alone.world, due.grant, answer)
-    answered(answer, what.fault.does)
+    count_fault_of(due, what)
+    require_unexpired(due.alone.world, due.grant, answer)
+    expect_answered(answer, what.fault.does)
     took_s = answer.answer.elapsed_s if answer.answer is not None else 0.0
     calls = [entry for entry in due.refreshes() if ended - took_s <= entry.time <= ended]
-    few(len(calls), MOST_CALLS, "refreshes", answer, what.fault.does)
+    expect_few(len(calls), MOST_CALLS, "refreshes", answer, what.fault.does)
     return answer
 
 
-def few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> None:
+def expect_few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> None:
     """Expects that one redemption causes a limited number of these requests."""
     expect.that(
         number <= most,
@@ -177,7 +179,7 @@ def few(number: int, most: int, of_what: str, answer: Exchange, does: str) -> No
     )
 
 
-def answered(answer: Exchange, does: str) -> None:
+def expect_answered(answer: Exchange, does: str) -> None:
     """Expects an answer to the backend within the timeout of the target file."""
     expect.that(
         answer.answer is not None,
@@ -188,7 +190,7 @@ def answered(answer: Exchange, does: str) -> None:
     )
 
 
-def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
+def no_false_rejection(due: ExpiringToken, answer: Exchange, does: str) -> None:
     """Expects no 410, unless the merchant has rejected the refresh token."""
     expect.that(
         answer.status != 410 or any(map(_is_refusal, due.refreshes())),
@@ -199,7 +201,7 @@ def no_false_rejection(due: Due, answer: Exchange, does: str) -> None:
     )
 
 
-def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
+def expect_not_expired(due: ExpiringToken, answer: Exchange, does: str) -> None:
     """Expects no expired token. Without a movable clock this is not checked: clocks may differ a little."""
     if due.alone.world.clock.can_move():
         expect.that(
@@ -211,35 +213,35 @@ def nothing_expired(due: Due, answer: Exchange, does: str) -> None:
         )
 
 
-def mended(due: Due) -> Exchange:
+def redeem_after_fault(due: ExpiringToken) -> Exchange:
     """The redemption after the merchant has recovered, without any action of the user."""
-    world, recovery = due.alone.world, mended_now(due.alone)
+    world, recovery = due.alone.world, recovery_from_now(due.alone)
     while True:
         answer = world.backend.redeem_once_provisioned(due.grant, due.proxy_token)
         over = answer.status in {200, 410} and not due.is_stale(answer)
         if over or recovery.is_over(answer):
-            still_good(world, due.grant, answer)
+            require_unexpired(world, due.grant, answer)
             return answer
         time.sleep(0.5)
 
 
-def redeems_again(due: Due) -> None:
+def redeems_again(due: ExpiringToken) -> None:
     """Expects that redemption gives a working merchant token again without a new sign-in."""
-    answer = mended(due)
+    answer = redeem_after_fault(due)
     _expect_recovered(answer, 200)
     expect_orders(due.alone, expect.text(answer.member("access_token"), "access_token of the redemption"))
 
 
-def redeems_again_or_says_why(due: Due) -> Exchange:
+def redeem_or_require_410(due: ExpiringToken) -> Exchange:
     """Expects that redemption gives a merchant token again, or answers 410."""
-    answer = mended(due)
+    answer = redeem_after_fault(due)
     _expect_recovered(answer, 200, 410)
     if answer.status == 200:
         expect.text(answer.member("access_token"), "access_token of the redemption")
     return answer
 
 
-def mended_by_the_user(due: Due) -> Exchange:
+def redeem_after_new_authorization(due: ExpiringToken) -> Exchange:
     """The answer to a redemption after the user has authorized again."""
     renewed = due.alone.grant(due.agent)
     return due.alone.world.backend.redeem_once_provisioned(renewed, due.proxy_token, not_yet=(404, 410))

@@ -133,14 +133,14 @@ class Browsing(Protocol):
     ) -> None:
         """Copies the cookies of these hosts from another browser into this one; only `names` if given."""
 
-    def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
+    def act_in_other_browser(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Opens an address; another browser sends the user's act of this number.
 
         By default this is a new browser, in which the user continues without another sign-in. With `to`, it
         is an existing browser, in which the user does only this act. None if there are fewer acts.
         """
 
-    def hold_back(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
+    def call_before_act(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
         """Opens an address; calls `meanwhile` before the user's act of this number, which is the last one.
 
         None if there are fewer acts.

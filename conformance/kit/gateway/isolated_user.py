@@ -55,7 +55,7 @@ class IsolatedUser:
         """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
         scripted = [fields[place] for place in ("provisioning", "refresh", "sign_in") if place in fields]
         if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
-            self.world.worker_state.note_trouble()
+            self.world.worker_state.note_merchant_failure()
         self.merchant.script(self.client_id, login=self.user.login, **fields)
 
     def short_lived(self, **fields: Any) -> None:
@@ -188,7 +188,7 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
         stale = answer.status == 200 and answer.member("access_token") == expired
         if not stale or world.clock.can_move() or time.monotonic() > deadline:
             if answer.status not in {200, 410}:
-                still_good(world, grant, answer)
+                require_unexpired(world, grant, answer)
             return answer
         time.sleep(0.25)
 
@@ -218,7 +218,7 @@ def require_renewed(answer: Exchange, expired: object) -> None:
     )
 
 
-def still_good(world: World, grant: Grant, answer: Exchange) -> None:
+def require_unexpired(world: World, grant: Grant, answer: Exchange) -> None:
     """Raises LeftOut if the gateway access token expired before the merchant token, as it may."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
     if answer.status != 200 and isinstance(exp, int | float) and exp <= world.clock.target_time(answer) + 1:

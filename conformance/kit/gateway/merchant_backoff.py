@@ -20,14 +20,14 @@ class Backoff:
     def is_over(self, answer: Exchange) -> bool:
         """True if a back-off can no longer be the reason for this answer."""
         worker_state = self.worker_state
-        if worker_state.spared_in_vain or answer.status is None or not may_be_backoff(answer.status):
+        if worker_state.backoff_wait_failed or answer.status is None or not may_be_backoff(answer.status):
             return True
-        beside = self.begun if worker_state.in_company else float("-inf")
-        troubled_at = max(worker_state.troubled_at, worker_state.troubled_before, beside)
+        beside = self.begun if worker_state.shares_merchant else float("-inf")
+        troubled_at = max(worker_state.merchant_failed_at, worker_state.merchant_failed_before, beside)
         if self.begun > troubled_at + BREAKER_S:
             return True
-        worker_state.spared_in_vain = time.monotonic() > troubled_at + BREAKER_S
-        return worker_state.spared_in_vain
+        worker_state.backoff_wait_failed = time.monotonic() > troubled_at + BREAKER_S
+        return worker_state.backoff_wait_failed
 
 
 def may_be_backoff(status: int) -> bool:

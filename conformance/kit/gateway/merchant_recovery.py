@@ -31,11 +31,11 @@ class Recovery:
         if passed_s <= RECOVERY_S:
             return False
         in_backoff = answer is not None and answer.status is not None and may_be_backoff(answer.status)
-        if not in_backoff or worker_state.spared_in_vain or self._was_called():
+        if not in_backoff or worker_state.backoff_wait_failed or self._was_called():
             return True
         # If waiting did not help once, it will not help for any other fault.
-        worker_state.spared_in_vain = passed_s > BREAKER_S
-        return worker_state.spared_in_vain
+        worker_state.backoff_wait_failed = passed_s > BREAKER_S
+        return worker_state.backoff_wait_failed
 
     def _was_called(self) -> bool:
         return any(
@@ -44,7 +44,7 @@ class Recovery:
         )
 
 
-def mended_now(alone: IsolatedUser) -> Recovery:
+def recovery_from_now(alone: IsolatedUser) -> Recovery:
     """Marks the moment from which the merchant works again."""
     since = max((entry.ordinal for entry in alone.journal()), default=0)
     return Recovery(alone=alone, begun=time.monotonic(), since=since)

@@ -33,7 +33,7 @@ class ProjectPool(Protocol):
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that the run creates; the check may change it."""
 
-    def of_one_name(self) -> tuple[Project, Project]:
+    def two_with_same_name(self) -> tuple[Project, Project]:
         """Two Projects that the run creates with the same name; checks must not change them."""
 
     def holding(self) -> Resource:
@@ -67,13 +67,13 @@ class ProjectPool(Protocol):
         The Project is new, or it is the given one, which gets this Resource as another one.
         """
 
-    def proxy_client_beside(self, project: Project) -> ProxyClient:
+    def second_proxy_client(self, project: Project) -> ProxyClient:
         """A second Proxy client of the Project; checks must not change it."""
 
     def new_proxy_client(self, project: Project) -> ProxyClient:
         """A Proxy client that the run creates in the Project; the check may revoke it."""
 
-    def is_own(self, name: str) -> bool:
+    def created_by_run(self, name: str) -> bool:
         """True if the run has created this Project or Proxy client: checks may change no others."""
 
     def gone(self, client: ProxyClient) -> None:
@@ -124,7 +124,7 @@ class ControlledProjects:
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         return self._new_in(self._new_id(agent_policy))
 
-    def of_one_name(self) -> tuple[Project, Project]:
+    def two_with_same_name(self) -> tuple[Project, Project]:
         name = self._new_name()
         one = self._new_in(self._new_id("approve", name))
         try:
@@ -182,13 +182,13 @@ class ControlledProjects:
         proxy_client = beside.proxy_client if beside is not None else self._client_in(project_id)
         return Project(id=project_id, resource=resource, proxy_client=proxy_client)
 
-    def proxy_client_beside(self, project: Project) -> ProxyClient:
+    def second_proxy_client(self, project: Project) -> ProxyClient:
         return self._client_in(project.id)
 
     def new_proxy_client(self, project: Project) -> ProxyClient:
         return self._client_in(project.id)
 
-    def is_own(self, name: str) -> bool:
+    def created_by_run(self, name: str) -> bool:
         return name in self._made or name in self._clients
 
     def gone(self, client: ProxyClient) -> None:

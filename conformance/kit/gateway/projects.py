@@ -35,9 +35,9 @@ class Projects:
         """A Project that the run creates for this check alone."""
         return self._named(self.pool.new(agent_policy))
 
-    def of_one_name(self) -> tuple[Project, Project]:
+    def two_with_same_name(self) -> tuple[Project, Project]:
         """Two Projects that the run creates with the same name."""
-        one, other = self.pool.of_one_name()
+        one, other = self.pool.two_with_same_name()
         return self._named(one), self._named(other)
 
     def own_or_home(self) -> Project:
@@ -68,7 +68,7 @@ class Projects:
 
     def set_agent_policy(self, project: Project, agent_policy: AgentPolicy) -> None:
         """Changes the policy of a Project that the run has created; others are shared with later checks."""
-        if not self.pool.is_own(project.id):
+        if not self.pool.created_by_run(project.id):
             raise Unavailable("control:create_project", "needs a Project that the run itself has made")
         actions.set_agent_policy(control_for(self.control, "set_agent_policy"), project.id, agent_policy)
 

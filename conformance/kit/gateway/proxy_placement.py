@@ -20,7 +20,7 @@ from gateproof.fakes.serving import is_loopback
 
 
 @dataclass(frozen=True, kw_only=True)
-class Behind:
+class ProxiedUser:
     """A user at a Resource whose token endpoint is behind a byte-level proxy."""
 
     alone: IsolatedUser
@@ -36,17 +36,17 @@ class Behind:
 
 
 @contextmanager
-def behind_a_proxy(world: World) -> Iterator[Behind]:
+def behind_a_proxy(world: World) -> Iterator[ProxiedUser]:
     """Puts a byte-level proxy between the gateway and the token endpoint of a new Resource."""
-    alone = placeable(world)
+    alone = user_of_movable_resource(world)
     listener_url = alone.merchant.open_listener()
     try:
         at = urlsplit(by_address(world, listener_url))
         with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
             through = by_name(world, proxy.instead_of(listener_url))
-            yield Behind(alone=elsewhere(alone, through), proxy=proxy)
+            yield ProxiedUser(alone=with_token_endpoint(alone, through), proxy=proxy)
     finally:
-        world.worker_state.note_trouble()
+        world.worker_state.note_merchant_failure()
         alone.merchant.close_listener(listener_url)
 
 
@@ -65,21 +65,21 @@ class Intercepted:
 @contextmanager
 def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
     """Puts the intercepting proxy between the gateway and the token endpoint of a new Resource."""
-    alone = placeable(world)
+    alone = user_of_movable_resource(world)
     if kept.trust is None:
         raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
     proxy, listener_url, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
     try:
         through = by_name(world, proxy.open(hop, by_address(world, listener_url)))
-        yield Intercepted(alone=elsewhere(alone, through), proxy=proxy)
+        yield Intercepted(alone=with_token_endpoint(alone, through), proxy=proxy)
     finally:
-        world.worker_state.note_trouble()
+        world.worker_state.note_merchant_failure()
         proxy.arm()
         proxy.close_hop(hop)
         alone.merchant.close_listener(listener_url)
 
 
-def placeable(world: World) -> IsolatedUser:
+def user_of_movable_resource(world: World) -> IsolatedUser:
     """A user in a Project to which the run can add a Resource with another token endpoint."""
     alone = isolated_user(world)
     if not isinstance(world.projects.pool, ControlledProjects):
@@ -92,7 +92,7 @@ def placeable(world: World) -> IsolatedUser:
     return alone
 
 
-def elsewhere(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
+def with_token_endpoint(alone: IsolatedUser, token_endpoint: str) -> IsolatedUser:
     """The same user at a new Resource of the Project with this token endpoint."""
     world = alone.world
     resource = world.projects.resource(

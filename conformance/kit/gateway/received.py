@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
 from gateproof.conformance.kit.gateway.own_secrets import OwnSecrets
-from gateproof.conformance.kit.gateway.recent_secrets import MOST, Newest
+from gateproof.conformance.kit.gateway.recent_secrets import MOST, RecentSecrets
 from gateproof.conformance.kit.gateway.redeemed_tokens import gave_a_token
 from gateproof.conformance.suite.claims import repeat_with
 from gateproof.conformance.targets.model import GatewayTarget
@@ -91,7 +91,7 @@ class Survey:
     lost: str = ""
     # When the merchant last failed a request of the target, by the monotonic clock, which all processes
     # share.
-    troubled_at: float | None = None
+    merchant_failed_at: float | None = None
     # How many usual registrations the target has accepted.
     registrations: int = 0
     # How many redemptions gave an access_token.
@@ -112,8 +112,8 @@ class Survey:
         self.answers += other.answers
         self.leaks += other.leaks
         self.lost = self.lost or other.lost
-        known = [at for at in (self.troubled_at, other.troubled_at) if at is not None]
-        self.troubled_at = max(known, default=None)
+        known = [at for at in (self.merchant_failed_at, other.merchant_failed_at) if at is not None]
+        self.merchant_failed_at = max(known, default=None)
         self.registrations += other.registrations
         self.misplaced += other.misplaced
         self.given += other.given
@@ -176,7 +176,7 @@ class Received:
         self._octets = 0
         self._noted = 0
         self._survey = Survey()
-        self._merchants = {kind: Newest(kind, most=most) for kind in MERCHANT_KINDS.values()}
+        self._merchants = {kind: RecentSecrets(kind, most=most) for kind in MERCHANT_KINDS.values()}
         self._own = OwnSecrets()
         self._clients: set[str] = set()
         self._asked = _Asked()

@@ -8,7 +8,7 @@ from gateproof.conformance.wire import leaks
 MOST, MOST_IN_A_CAMPAIGN = 3000, 500
 
 
-class Newest:
+class RecentSecrets:
     """Secrets of one kind: at least the newest `most`, at most twice as many."""
 
     def __init__(self, kind: str, *, most: int = MOST) -> None:

@@ -19,7 +19,7 @@ _SEEDS = 2**31
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shop:
+class MerchantAccount:
     """A merchant, a Resource there, and a user with an account there."""
 
     site: MerchantSite
@@ -57,9 +57,9 @@ def merchants(world: World, count: int) -> Iterator[list[MerchantSite]]:
         yield sites
 
 
-def shop(
+def merchant_account(
     world: World, site: MerchantSite, *, login: str, client_id: str, beside: Project | None = None
-) -> Shop:
+) -> MerchantAccount:
     """A new Resource at this merchant, in a new Project or in `beside`, and a user with a password."""
     keyring = world.gateway.keyring
     password = keyring.secret("password", secrets.token_urlsafe(12))
@@ -74,4 +74,4 @@ def shop(
         client_id=client_id,
         since=0,
     )
-    return Shop(site=site, alone=alone)
+    return MerchantAccount(site=site, alone=alone)

@@ -49,7 +49,7 @@ class StaticProjects:
         del agent_policy
         raise Unavailable("control:create_project", NOT_MADE)
 
-    def of_one_name(self) -> tuple[Project, Project]:
+    def two_with_same_name(self) -> tuple[Project, Project]:
         raise Unavailable("control:create_project", NOT_MADE)
 
     def another(self) -> Project:
@@ -100,7 +100,7 @@ class StaticProjects:
             "control:create_resource", "a Resource at another merchant needs the action create_resource"
         )
 
-    def proxy_client_beside(self, project: Project) -> ProxyClient:
+    def second_proxy_client(self, project: Project) -> ProxyClient:
         listed = next(found for found in self._projects if found.id == project.id)
         active = [client for client in listed.proxy_clients if client.state == "active"]
         if len(active) < 2:
@@ -121,7 +121,7 @@ class StaticProjects:
         self._own[client.id] = project.id
         return client
 
-    def is_own(self, name: str) -> bool:
+    def created_by_run(self, name: str) -> bool:
         return name in self._own
 
     def gone(self, client: ProxyClient) -> None:

@@ -79,9 +79,9 @@ class WorkerState:
     renewed: Renewed | None = None
     offset_s: float = 0.0
     redeemed: bool = False
-    waited_in_vain: int = 0
+    failed_waits: int = 0
     # True after a wait that did not help, for a gateway that seemed to be in a back-off from its merchant.
-    spared_in_vain: bool = False
+    backoff_wait_failed: bool = False
     token_life_s: float | None = None
     logged: Logged = field(default_factory=Logged)
     # Tokens that the suite sent in a URL or a cookie, also in an earlier phase.
@@ -89,16 +89,16 @@ class WorkerState:
     # Every core key seen so far, including those that have left the key set.
     core_keys: list[dict[str, Any]] = field(default_factory=list)
     # True if provisioning uses a separate grant; None while this is unknown.
-    provisions_apart: bool | None = None
+    separate_provisioning_grant: bool | None = None
     # When the merchant last failed a request of the gateway (monotonic clock): a back-off may have started
     # then.
-    troubled_at: float = float("-inf")
+    merchant_failed_at: float = float("-inf")
     # The same for an earlier phase of the run.
-    troubled_before: float = float("-inf")
+    merchant_failed_before: float = float("-inf")
     # True if other workers use the same merchant at the same time; they may make it fail.
-    in_company: bool = False
+    shares_merchant: bool = False
     # True if one user can have sessions in two browsers at once; None while this is unknown.
-    side_by_side: bool | None = None
+    parallel_sessions: bool | None = None
     # How many usual registrations the gateway has accepted, also in an earlier phase.
     registrations: int = 0
 
@@ -107,14 +107,14 @@ class WorkerState:
         refused = registered.status is not None and 400 <= registered.status < 500
         return refused and self.registrations >= MANY_REGISTRATIONS
 
-    def note_trouble(self) -> None:
+    def note_merchant_failure(self) -> None:
         """Call this when the merchant fails the gateway or is about to."""
-        self.troubled_at = time.monotonic()
+        self.merchant_failed_at = time.monotonic()
 
     def note(self, answer: Exchange, *, in_vain: bool) -> None:
         """Records the last response to a redemption, and whether it still meant "not yet"."""
         self.redeemed |= answer.status == 200
-        self.waited_in_vain += in_vain
+        self.failed_waits += in_vain
 
     def note_keys(self, keys: Iterable[dict[str, Any]]) -> None:
         """Records the current keys of the core key set."""
@@ -130,4 +130,4 @@ class WorkerState:
         The time is short after several waits without any success: long waits in every check would add a
         quarter of an hour.
         """
-        return longest_s if self.redeemed or self.waited_in_vain < VAIN_WAITS else SHORT_WAIT_S
+        return longest_s if self.redeemed or self.failed_waits < VAIN_WAITS else SHORT_WAIT_S

@@ -46,7 +46,7 @@ def bits_within(groups: Sequence[Sequence[str]]) -> float | None:
     return min(_left_in(part) for part in (_trimmed(groups), _trimmed(_reversed(groups))))
 
 
-def most_bits(samples: Sequence[str]) -> float:
+def max_bits(samples: Sequence[str]) -> float:
     """An upper bound of the entropy of a few samples: every position that varies counts in full.
 
     Eight samples of a character with two bits often show only three of its four values; that must not count
@@ -56,7 +56,7 @@ def most_bits(samples: Sequence[str]) -> float:
     return sum(math.log2(_alphabet(columns)) for column in columns if len(column) > 1)
 
 
-def fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
+def has_fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
     """True if no generator of such values has this many bits, even if every position counts in full.
 
     With fourteen samples of any alphabet that is judged here, no position of a generator stays constant by
@@ -123,7 +123,7 @@ def _alphabet(columns: Sequence[set[str]]) -> int:
     return next((size for size in (1, *_ALPHABETS) if size >= len(letters)), len(letters))
 
 
-def spelled_out(samples: Sequence[str]) -> list[str]:
+def decoded(samples: Sequence[str]) -> list[str]:
     """Removes encodings of text from the samples, also nested ones: they only make samples longer.
 
     Random octets are hardly ever text. So if all samples decode to text, the text was encoded. A common
@@ -133,7 +133,7 @@ def spelled_out(samples: Sequence[str]) -> list[str]:
         for decode in (_octets, bytes.fromhex, _of_base32):
             inner = _texts(unmarked, decode)
             if inner is not None:
-                return spelled_out(inner)
+                return decoded(inner)
     return list(samples)
 
 

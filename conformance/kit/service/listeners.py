@@ -29,7 +29,7 @@ class ServiceListeners:
     listeners: Mapping[Endpoint, SwitchableListener]
     tls: ssl.SSLContext | None
     bad_certificates: Callable[[], Mapping[str, Certificate]]
-    unissued: frozenset[str] = frozenset()
+    unavailable_certificates: frozenset[str] = frozenset()
     _contexts: dict[str, ssl.SSLContext | None] = field(default_factory=dict)
 
     def apart(self, endpoint: Endpoint) -> bool:

@@ -40,7 +40,7 @@ _BY_TYPE: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
+class McpRequest:
     """One request; `is_there` is True if the server has the requested method or object.
 
     If `made_up`, the harness invented the arguments, which may be wrong.
@@ -52,7 +52,7 @@ class Ask:
     made_up: bool = False
 
 
-def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
+def requests_for(method: str, session: ServiceSession, token: str) -> list[McpRequest]:
     """The requests for this method; what exists is listed with a good token.
 
     No tool is called here: only the configured tool has known effects.
@@ -62,7 +62,7 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
         case "completion/complete":
             return [_completion(session, token)]
         case "resources/templates/list":
-            return [_tried(session, token, Ask(method=method, is_there=False))]
+            return [_tried(session, token, McpRequest(method=method, is_there=False))]
         case _:
             pass
     member = kind
@@ -74,23 +74,27 @@ def asks_for(method: str, session: ServiceSession, token: str) -> list[Ask]:
             return _tool_calls(session, entries)
         case "resources/read":
             uris = [entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)][:_MOST]
-            found = [Ask(method=method, params={"uri": uri}, is_there=True) for uri in uris]
+            found = [McpRequest(method=method, params={"uri": uri}, is_there=True) for uri in uris]
             unknown = {"uri": f"file:///{_UNKNOWN}"}
-            return found or [Ask(method=method, params=unknown, is_there=False, made_up=True)]
+            return found or [McpRequest(method=method, params=unknown, is_there=False, made_up=True)]
         case "resources/subscribe":
             uri = next((entry["uri"] for entry in entries if isinstance(entry.get("uri"), str)), None)
             params = {"uri": uri or f"file:///{_UNKNOWN}"}
             return [
-                _tried(session, token, Ask(method=method, params=params, is_there=False, made_up=not uri))
+                _tried(
+                    session, token, McpRequest(method=method, params=params, is_there=False, made_up=not uri)
+                )
             ]
         case "prompts/get":
             found = [_prompt(entry) for entry in entries if isinstance(entry.get("name"), str)][:_MOST]
-            return found or [Ask(method=method, params={"name": _UNKNOWN}, is_there=False, made_up=True)]
+            return found or [
+                McpRequest(method=method, params={"name": _UNKNOWN}, is_there=False, made_up=True)
+            ]
         case _:
-            return [Ask(method=method, is_there=has_list)]
+            return [McpRequest(method=method, is_there=has_list)]
 
 
-def _tried(session: ServiceSession, token: str, ask: Ask) -> Ask:
+def _tried(session: ServiceSession, token: str, ask: McpRequest) -> McpRequest:
     """The same request; `is_there` follows from the response to a good token."""
     answer = session.ask(ask.method, ask.params, token)
     is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
@@ -101,17 +105,17 @@ def offers(answer: Exchange) -> bool:
     """True if the response to a good token shows that the server has the requested method."""
     if mcp.succeeded(answer):
         return True
-    if says_that_there_is_none(answer):
+    if is_not_found(answer):
         return False
     raise LeftOut(f"with a good token, {answer.step} is answered {answer.outcome()} without a result")
 
 
-def says_that_there_is_none(answer: Exchange) -> bool:
+def is_not_found(answer: Exchange) -> bool:
     """True if the server has no such method, or nothing at this URL."""
     return answer.status in WITHOUT_THE_METHOD or mcp.error_code(answer) == NO_SUCH_METHOD
 
 
-def _completion(session: ServiceSession, token: str) -> Ask:
+def _completion(session: ServiceSession, token: str) -> McpRequest:
     """The completion of an argument of the first prompt, or of an invented one if there is none."""
     listed = session.ask("prompts/list", {}, token)
     prompt = next(iter(_entries(mcp.result_of(listed).get("prompts"))), {})
@@ -120,28 +124,28 @@ def _completion(session: ServiceSession, token: str) -> Ask:
     params = {"ref": ref, "argument": {"name": str(argument.get("name", "x")), "value": ""}}
     answer = session.ask("completion/complete", params, token)
     is_there = mcp.error_code(answer) in ABOUT_ARGUMENTS or offers(answer)
-    return Ask(method="completion/complete", params=params, is_there=is_there, made_up=not prompt)
+    return McpRequest(method="completion/complete", params=params, is_there=is_there, made_up=not prompt)
 
 
-def _tool_calls(session: ServiceSession, tools: Sequence[Mapping[str, Any]]) -> list[Ask]:
+def _tool_calls(session: ServiceSession, tools: Sequence[Mapping[str, Any]]) -> list[McpRequest]:
     """The configured tool with its arguments, and some others with the arguments their schemas require."""
     asked = session.service.operation
-    own = Ask(method="tools/call", params=mcp.called(asked.tool or "", asked.arguments), is_there=True)
+    own = McpRequest(method="tools/call", params=mcp.called(asked.tool or "", asked.arguments), is_there=True)
     others = [tool for tool in tools if isinstance(tool.get("name"), str) and tool["name"] != asked.tool]
     return [own, *map(_tool_call, others[:_MOST])]
 
 
-def _tool_call(tool: Mapping[str, Any]) -> Ask:
+def _tool_call(tool: Mapping[str, Any]) -> McpRequest:
     arguments = _arguments(tool.get("inputSchema"))
     params = mcp.called(tool["name"], arguments)
-    return Ask(method="tools/call", params=params, is_there=True, made_up=bool(arguments))
+    return McpRequest(method="tools/call", params=params, is_there=True, made_up=bool(arguments))
 
 
-def _prompt(entry: Mapping[str, Any]) -> Ask:
+def _prompt(entry: Mapping[str, Any]) -> McpRequest:
     needed = [each for each in _entries(entry.get("arguments")) if each.get("required") is True]
     arguments = {str(each.get("name")): "x" for each in needed}
     params = {"name": entry["name"], **({"arguments": arguments} if arguments else {})}
-    return Ask(method="prompts/get", params=params, is_there=True, made_up=bool(arguments))
+    return McpRequest(method="prompts/get", params=params, is_there=True, made_up=bool(arguments))
 
 
 def _arguments(schema: Any) -> dict[str, Any]:

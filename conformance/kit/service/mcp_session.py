@@ -53,7 +53,7 @@ class ServiceSession:
         """Calls the operation in this session, with this token or without one."""
         return self._operate(self.service.wire.send, token)
 
-    def call_saying(self, member: str, more: Mapping[str, Any]) -> Exchange:
+    def call_with(self, member: str, more: Mapping[str, Any]) -> Exchange:
         """Calls the operation without a token and with additional content in this parameter."""
         send = self.service.wire.send
         return self._operate(send, None, more) if member == "_meta" else self._operate(send, None, None, more)
@@ -79,13 +79,13 @@ class ServiceSession:
         """The operation as the only message of a batch (older versions of MCP allow batches)."""
         return self.posted(token, [json.loads(self.lone_call(token).body)])
 
-    def without_a_name(self) -> ServiceSession:
+    def without_id(self) -> ServiceSession:
         """The same session, but requests do not contain the session ID."""
         return self._without(mcp.SESSION)
 
     def named(self, identifier: str) -> ServiceSession:
         """The same session, but requests contain this session ID."""
-        return replace(self, headers=(*self.without_a_name().headers, (mcp.SESSION, identifier)))
+        return replace(self, headers=(*self.without_id().headers, (mcp.SESSION, identifier)))
 
     def with_query(self, parameters: str) -> ServiceSession:
         """The same session, but requests have these parameters in their URL."""
@@ -102,15 +102,15 @@ class ServiceSession:
         named = ((mcp.VERSION, version),) if version is not None else ()
         return replace(self, headers=(*unversioned.headers, *named))
 
-    def alone_in(self, version: str | None) -> ServiceSession:
+    def sessionless(self, version: str | None) -> ServiceSession:
         """Requests outside of a session that name this version, in headers and in their parameters."""
-        return replace(self.of_version(version).without_a_name(), self_contained=version)
+        return replace(self.of_version(version).without_id(), self_contained=version)
 
     def resumed_at(self, event: str) -> ServiceSession:
         """The same session, whose stream is resumed after the event with this ID."""
         return replace(self, headers=(*self.headers, ("Last-Event-ID", event)))
 
-    def besides(self, token: str) -> Iterator[Exchange]:
+    def other_messages(self, token: str) -> Iterator[Exchange]:
         """What the server sends apart from the answer to a call, and what else it offers."""
         yield self.listen(token)
         send = self.service.wire.send
@@ -121,9 +121,9 @@ class ServiceSession:
             for detail, params in _detail_requests(method, mcp.result_of(listed).get(member)):
                 yield self._ask(send, detail, params, token)
         yield from (self.ask(method, params, token) for method, params in NOT_THERE)
-        yield from self.at_length(token)
+        yield from self.verbose_messages(token)
 
-    def offered_to_anybody(self, token: str) -> Iterator[Exchange]:
+    def offered_without_token(self, token: str) -> Iterator[Exchange]:
         """The same requests without a token; the names to request come from lists fetched with the token."""
         send = self.service.wire.send
         for method, member in LISTS.items():
@@ -132,7 +132,7 @@ class ServiceSession:
             for detail, params in _detail_requests(method, mcp.result_of(listed).get(member)):
                 yield self._ask(send, detail, params, None)
 
-    def at_length(self, token: str) -> Iterator[Exchange]:
+    def verbose_messages(self, token: str) -> Iterator[Exchange]:
         """What the server sends for a call with all log messages and progress enabled.
 
         Servers send these only on request; a server without a log may answer with an error.
@@ -153,7 +153,7 @@ class ServiceSession:
         step = "operation: listening" if token is not None else "operation: listening without a token"
         return self.service.wire.read_while(step, listening, during)
 
-    def has_a_name(self) -> bool:
+    def has_id(self) -> bool:
         """True if the server gave the session an ID."""
         return any(name == mcp.SESSION for name, _ in self.headers)
 

@@ -19,7 +19,7 @@ ONCE_GIVEN_UP_S = 3.0
 USER = USERS[0]
 
 
-def waited_for(
+def call_until_recovered(
     service: Service,
     world: ServiceWorld,
     within_s: float = SERVICE_BREAKER_S,
@@ -38,11 +38,11 @@ def waited_for(
         answer = service.serve_once(token() if token is not None else world.unseen_token(USER))
         wait_s = asked_to_wait(answer.answer)
         left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
-        if service.brings(answer, orders) or left_s <= 0:
+        if service.returns_orders(answer, orders) or left_s <= 0:
             break
         time.sleep(max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
         pause = min(2.0, 2 * pause)
-    if service.brings(answer, orders):
+    if service.returns_orders(answer, orders):
         service_state.given_up = False
     elif given_s >= SERVICE_BREAKER_S:
         service_state.given_up = True
@@ -55,7 +55,7 @@ def wait_until_recovered(service: Service, world: ServiceWorld) -> None:
     """Waits after a check until a service that worked before has recovered."""
     if not world.service_state.given_up and _was_in_trouble(world):
         with suppress(RateLimited):
-            waited_for(service, world)
+            call_until_recovered(service, world)
 
 
 def _was_in_trouble(world: ServiceWorld) -> bool:

@@ -14,7 +14,7 @@ MOST_TIMES = 6
 _FIRST_S = 0.2
 
 
-def waited_out(
+def repeat_while_asked_to_wait(
     ask: Callable[[], Exchange], answered: Callable[[Exchange], bool] = lambda _: False
 ) -> Exchange:
     """The first answer that does not ask to wait, or for which `answered` is true.

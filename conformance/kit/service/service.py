@@ -10,7 +10,7 @@ from typing import Any
 
 from gateproof.conformance.kit.service.algorithms import Algorithms
 from gateproof.conformance.kit.service.challenge import Challenge, challenges
-from gateproof.conformance.kit.service.retry_after import waited_out
+from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.targets.model import Operation
 from gateproof.conformance.wire.client import Wire
@@ -119,7 +119,7 @@ class Service:
             return call_tool(send, url, asked.tool or "", asked.arguments, own)
         return send("operation", self.request(own, query))
 
-    def brings(self, answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
+    def returns_orders(self, answer: Exchange, orders: Sequence[dict[str, str]]) -> bool:
         """True if the operation succeeded and returned these orders."""
         return self.succeeded(answer) and holds_orders(answer, orders)
 
@@ -143,7 +143,7 @@ def _in_a_session(answer: Exchange) -> Exchange:
     return answer
 
 
-def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
+def require_served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
     """Requires that the operation succeeded and returned these orders.
 
     A refusal (4xx) is not counted as a failure of a step: the session, or the rate of calls, may be the
@@ -162,7 +162,7 @@ def served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchange:
     return answer
 
 
-def challenged(answer: Exchange) -> Challenge:
+def expect_challenge(answer: Exchange) -> Challenge:
     """Expects a 401 whose challenge contains the URL of the metadata."""
     expect(answer).status(401)
     found = challenges_of(answer)
@@ -177,14 +177,14 @@ def challenged(answer: Exchange) -> Challenge:
     return bearer[0]
 
 
-def turned_away(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> None:
+def expect_refused_twice(ask: Callable[[], Exchange], again: Callable[[], Exchange]) -> None:
     """Expects a challenge first, and that the same request is refused `again`.
 
     A service may limit a caller, so 429 counts as the second refusal. After 503 the request is repeated.
     """
-    challenged(ask())
+    expect_challenge(ask())
 
-    expect(waited_out(again, lambda answer: answer.status == 429)).refused()
+    expect(repeat_while_asked_to_wait(again, lambda answer: answer.status == 429)).refused()
 
 
 def challenges_of(answer: Exchange) -> list[Challenge]:

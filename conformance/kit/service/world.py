@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp
 
 from gateproof.conformance.kit.authority import Authority, Certificate, is_for
-from gateproof.conformance.kit.bad_certificates import OF_THE_AUTHORITY, bad_certificates
+from gateproof.conformance.kit.bad_certificates import NEEDS_OWN_CA, bad_certificates
 from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
@@ -62,8 +62,8 @@ class ServiceState:
     """
 
     # It used a revoked Proxy token until the end of its lifetime, so later tokens get a short lifetime, too.
-    goes_by_lifetime: bool = False
-    saw_an_end: bool = False
+    renews_by_lifetime_only: bool = False
+    expiry_tested: bool = False
     given_up: bool = False
     renews_far_ahead: bool = False
     # How many Proxy tokens concurrent calls requested after a first request had failed.
@@ -80,15 +80,15 @@ class ServiceState:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceWorld:
-    """All parties around a service except its agents; `thief` records requests to another host.
+    """All parties around a service except its agents; `attacker` records requests to another host.
 
     This host is localhost: the service can reach it if the rest of the world is on this machine as well.
     """
 
     gateway: ScriptedGateway
-    thief: Journal
-    thief_url: str
-    thief_in_reach: bool
+    attacker: Journal
+    attacker_url: str
+    attacker_in_reach: bool
     ca_file: Path
     secure: bool
     certificate: tuple[str, str]
@@ -134,17 +134,17 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
     listeners = [
         loop.opened(partial(_open_listener, app, where, tls)) for app, where in zip(apps, ports, strict=True)
     ]
-    thief, anywhere = Journal(), Address(host="127.0.0.1", port=0)
+    attacker, anywhere = Journal(), Address(host="127.0.0.1", port=0)
     # A certificate from the target file may not name localhost. Then the other host uses plain HTTP.
     own_tls = tls if secure and is_for(certificate.cert_file, "localhost") else None
-    listener = loop.opened(partial(_listen, application(Script(), thief), anywhere, own_tls))
-    thief_scheme = "https" if own_tls is not None else "http"
+    listener = loop.opened(partial(_listen, application(Script(), attacker), anywhere, own_tls))
+    attacker_scheme = "https" if own_tls is not None else "http"
     return ServiceWorld(
         gateway=gateway,
         algorithms=Algorithms(gateway, told=target.world.algorithm is not None),
-        thief=thief,
-        thief_url=f"{thief_scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
-        thief_in_reach=bool(target.own_parties.names)
+        attacker=attacker,
+        attacker_url=f"{attacker_scheme}://localhost:{listener.netloc.rpartition(':')[2]}",
+        attacker_in_reach=bool(target.own_parties.names)
         or _is_loopback(urlsplit(addresses.base_url).hostname or ""),
         ca_file=ca_file,
         secure=secure,
@@ -160,7 +160,7 @@ def set_up(target: ServiceTarget, authority: Authority, stack: ExitStack) -> Ser
             },
             tls=tls,
             bad_certificates=partial(bad_certificates, authority, *_hosts(target.world)),
-            unissued=OF_THE_AUTHORITY if target.world.files is not None else frozenset(),
+            unavailable_certificates=NEEDS_OWN_CA if target.world.files is not None else frozenset(),
         ),
     )
 

@@ -11,9 +11,9 @@ from threading import Lock
 
 from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of
 from gateproof.conformance.kit.agent.browser import BrowserCommand
-from gateproof.conformance.kit.agent.cooldown import Patience
+from gateproof.conformance.kit.agent.cooldown import CooldownWait
 from gateproof.conformance.kit.agent.launch import Run
-from gateproof.conformance.kit.agent.launch_lock import Turns
+from gateproof.conformance.kit.agent.launch_lock import LaunchLock
 from gateproof.conformance.kit.agent.logs import Logbook, logs_below
 from gateproof.conformance.kit.agent.output import (
     ADDRESSES,
@@ -26,7 +26,7 @@ from gateproof.conformance.kit.agent.output import (
     printed_in,
 )
 from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
-from gateproof.conformance.kit.agent.world import AgentWorld, Heard
+from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.kit.gateway.received import Leak, Survey
 from gateproof.conformance.run.bench import Bench
 from gateproof.conformance.run.context.agent import AgentContext
@@ -63,10 +63,10 @@ class AgentBench(Bench):
         self._survey = Survey()
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
-        self._patience = Patience()
+        self._patience = CooldownWait()
         # Installs can run at the same time.
         self._recording = Lock()
-        self._turns = Turns(context.folder / "turns")
+        self._turns = LaunchLock(context.folder / "turns")
         self._logs = Logbook(context.target.logs.files)
         self.agents = Agents(
             new_install=self._new,
@@ -109,7 +109,7 @@ class AgentBench(Bench):
             for kind, values in install.world.secrets().items():
                 for value in values:
                     keyring.add(Secret(kind, value))
-            for desk in (*install.world.named, install.world.thief):
+            for desk in (*install.world.named, install.world.attacker):
                 keyring.public(desk.site.resource_id, desk.indicator, *desk.clients)
         return keyring.redactor()
 
@@ -195,7 +195,7 @@ class AgentBench(Bench):
     def _record(self, install: Install, run: Run) -> None:
         self._recorded_runs.append((install, run))
         self._logs.look()
-        clients = install.world.desk.clients.values()
+        clients = install.world.gateway_endpoints.clients.values()
         self._turns.look(install.callback_url, [uri for client in clients for uri in client.redirect_uris])
         self._attempts += attempts_of(run, install.folder.name)
         secrets = _with_disclosed_verifiers(run, install.world.secrets())
@@ -235,7 +235,7 @@ def _addresses(run: Run) -> bytes:
     return "\n".join((*(visit.url for visit in run.visits), *run.others)).encode(errors="surrogatepass")
 
 
-def _other_requests(run: Run) -> list[Heard]:
+def _other_requests(run: Run) -> list[ReceivedRequest]:
     return [each for each in run.calls() if each.call.endpoint is not Endpoint.TOKEN]
 
 

@@ -11,7 +11,7 @@ from gateproof.conformance.targets.model import Target
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports.verdicts import CheckResult
 
-Held = Callable[[Any, CheckResult], None]
+OnFailure = Callable[[Any, CheckResult], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Context:
     # The number of generated examples for each rule.
     examples: int = 20
     # The checks that get only a part of the examples.
-    in_passing: frozenset[str] = frozenset()
+    reduced_examples: frozenset[str] = frozenset()
     # The rate limit for the requests of all processes.
     pace: Pace | None = None
     # In a campaign, input is generated until a time limit, instead of a number of examples.
@@ -36,6 +36,6 @@ class Context:
     # Whether requests to the target carry headers that name their check.
     trace: bool = False
     # Called after a failed check, with its bench and result, while everything still runs.
-    held: Held | None = None
+    held: OnFailure | None = None
     # Whether results include their exchanges.
     shows_exchanges: bool = True

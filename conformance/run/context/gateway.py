@@ -23,7 +23,7 @@ class GatewayContext(Context):
     # Merchant tokens up to this ordinal were issued in earlier runs.
     minted_before: int = 0
     # When the fake merchant last failed towards the target in an earlier phase; None if never.
-    troubled_at: float | None = None
+    merchant_failed_at: float | None = None
     # The number of usual registrations that the target accepted in earlier phases.
     registrations: int = 0
     # Digests of tokens that the suite sent in a URL or a cookie in an earlier phase.

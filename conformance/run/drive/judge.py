@@ -26,9 +26,9 @@ from gateproof.conformance.suite.claims import (
     tallying,
 )
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
-from gateproof.conformance.suite.needs import first_missing, is_a_part
+from gateproof.conformance.suite.needs import first_missing, is_optional
 from gateproof.conformance.targets.control import ControlFailed, Refused, Unsupported
-from gateproof.conformance.targets.doubts import doubt
+from gateproof.conformance.targets.doubts import target_file_hint
 from gateproof.conformance.targets.launch import LaunchFailed
 from gateproof.conformance.targets.model import Target
 from gateproof.conformance.wire.client import RateLimited, TargetSilent
@@ -88,7 +88,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace
             verdict=Verdict.NOT_TESTABLE,
             reason=Reason.NEED_MISSING,
             message=message,
-            blocking=not is_a_part(missing, check),
+            blocking=not is_optional(missing, check),
         )
     started, clock = time.monotonic(), WallClock()
     guilty: Exchange | None = None
@@ -184,11 +184,11 @@ def _meaning(
             why = _UNDECIDED_BY.get(type(error), Reason.LEFT_OUT)
             return verdict, why, {"message": str(error)}, False
         case Unavailable():
-            blocking = not is_a_part(error.need, check)
+            blocking = not is_optional(error.need, check)
             return untested, Reason.NEED_MISSING, {"message": error.reason}, blocking
         case Unsupported():
             said = f"the control answered that it does not support {error.action}"
-            blocking = not is_a_part(f"control:{error.action}", check)
+            blocking = not is_optional(f"control:{error.action}", check)
             return untested, Reason.CONTROL_UNSUPPORTED, {"message": said}, blocking
         case RateLimited() | TargetSilent():
             cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
@@ -242,6 +242,6 @@ def _replay(tally: Tally, redactor: Redactor) -> dict[str, Any] | None:
 
 def _claim_text(error: Broken, target: Target) -> str:
     """The claim that does not hold, with a question about the target file if that may be the cause."""
-    question = doubt(target, error)
+    question = target_file_hint(target, error)
     said = f"{error.what}: expected {error.expected}, got {error.got}"
     return f"{said}; {question}" if question else said

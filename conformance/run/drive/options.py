@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateproof.conformance.run.context.base import Held
+from gateproof.conformance.run.context.base import OnFailure
 from gateproof.reports.baseline import Entry
 
 
@@ -61,13 +61,13 @@ class RunOptions:
     # Single checks of the selected rules; None: all of them.
     chosen: frozenset[str] | None = None
     # Those of the chosen checks that get only a part of the examples, because no failure is expected.
-    in_passing: frozenset[str] = frozenset()
+    reduced_examples: frozenset[str] = frozenset()
     # A stored failure that the chosen check has to repeat.
     replay: Mapping[str, Any] | None = None
     # Whether results include exchanges; a proof needs only the verdicts.
     exchanges: bool = True
     # Called after a check that failed, while the target and everything around it still run.
-    held: Held | None = None
+    held: OnFailure | None = None
     command: str = "gateproof run"
 
     def left_out(self) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateproof.conformance.checks import homes, races
+from gateproof.conformance.checks import checks_by_module, races
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.needs import touches_whole_target
 
@@ -41,7 +41,7 @@ class Plan:
         """The checks that are asked of each target at its end."""
         return frozenset(
             case
-            for checks in homes(role).values()
+            for checks in checks_by_module(role).values()
             for check in checks
             if self.each and check.looks_back and check.rule in self.rules
             for case in check.ids()
@@ -53,14 +53,14 @@ class Plan:
 
     def modules(self, role: str) -> list[str]:
         """The modules with those checks."""
-        return [name for name, checks in homes(role).items() if any(map(self.takes, checks))]
+        return [name for name, checks in checks_by_module(role).items() if any(map(self.takes, checks))]
 
     def generating(self, role: str) -> int:
         """The number of cases with generated input or races, which a campaign repeats."""
         raced = set(races(role))
         return sum(
             len([case for case in check.ids() if self.takes_case(case)])
-            for checks in homes(role).values()
+            for checks in checks_by_module(role).values()
             for check in checks
             if self.takes(check) and ("examples" in check.needs or check in raced)
         )

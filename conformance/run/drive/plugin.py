@@ -83,7 +83,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
-        survey.troubled_at, survey.registrations = bench.troubled_at(), bench.registrations()
+        survey.merchant_failed_at, survey.registrations = bench.merchant_failed_at(), bench.registrations()
         survey.misplaced = bench.misplaced()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
@@ -274,7 +274,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> object:
         if bench.context.held is not None and (found.verdict is Verdict.FAILED or found.owner):
             bench.context.held(bench, found)
         pyfuncitem.stash[_FOUND] = (
-            bench.album.illustrated(found) if isinstance(bench, GatewayBench) else found
+            bench.screenshots.illustrated(found) if isinstance(bench, GatewayBench) else found
         )
     return True
 
@@ -316,7 +316,7 @@ def _check(item: pytest.Item) -> Check:
 
 def _budget(context: Context, check_id: str) -> int:
     """The number of examples for one check."""
-    return max(1, context.examples // _PART) if check_id in context.in_passing else context.examples
+    return max(1, context.examples // _PART) if check_id in context.reduced_examples else context.examples
 
 
 def _id(item: pytest.Item) -> str:

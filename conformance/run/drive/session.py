@@ -35,7 +35,7 @@ from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Serv
 from gateproof.conformance.wire.rate_limit import Pace
 from gateproof.reports import leaks
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
-from gateproof.reports.failed_steps import as_a_step, said_of
+from gateproof.reports.failed_steps import as_a_step, claim_of
 from gateproof.reports.record import FILE, read, result_of
 from gateproof.reports.run_result import STOPPED_BY
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict, deciding_levels, many
@@ -192,7 +192,7 @@ class _Run:
             capabilities=context.capabilities - left_out.keys(),
             missing={**context.missing, **left_out},
             examples=self._options.examples,
-            in_passing=self._options.in_passing,
+            reduced_examples=self._options.reduced_examples,
             pace=None if rate is None else Pace(file=folder / "pace", rate=rate),
             replay=self._options.replay,
             trace=self._options.trace,
@@ -293,7 +293,7 @@ def _later(context: Context, survey: Survey) -> Context:
         return context
     return replace(
         context,
-        troubled_at=survey.troubled_at,
+        merchant_failed_at=survey.merchant_failed_at,
         registrations=survey.registrations,
         misplaced=tuple(survey.misplaced),
     )
@@ -307,7 +307,7 @@ def _failed_step(result: CheckResult) -> CheckResult:
         rule=result.owner,
         verdict=Verdict.FAILED,
         reason=Reason.EXPECTATION_BROKEN,
-        message=f"in {result.id}: {said_of(result.message, result.owner)}",
+        message=f"in {result.id}: {claim_of(result.message, result.owner)}",
         replay={"kind": "check", "check": result.id},
         owner="",
     )

@@ -67,7 +67,7 @@ class GatewayBench(SendingBench):
             self.tracing = beside.tracing
         self._instance: OwnInstance | None = None
         target, merchant = context.target, context.merchant
-        self.album = Screenshots()
+        self.screenshots = Screenshots()
         self._admin = merchant.admin() if merchant is not None else None
         self.received = self._received()
         self._wire = Wire(
@@ -91,8 +91,8 @@ class GatewayBench(SendingBench):
             offered="control:advance_clock" in context.capabilities,
         )
         self._standing = WorkerState(
-            in_company=_WORKER in os.environ,
-            troubled_before=context.troubled_at or float("-inf"),
+            shares_merchant=_WORKER in os.environ,
+            merchant_failed_before=context.merchant_failed_at or float("-inf"),
             registrations=context.registrations,
             misplaced=MisplacedTokens(context.misplaced),
         )
@@ -103,7 +103,7 @@ class GatewayBench(SendingBench):
             send=self._send_page,
             may_visit=self._wire.may_reach,
             control=self._control,
-            picturing=self.album.picturing(lambda: self._keyring),
+            picturing=self.screenshots.picturing(lambda: self._keyring),
         )
         self.intercept = Kept(self._proxy_trust())
         self._keyring = self._fresh_keyring()
@@ -113,12 +113,12 @@ class GatewayBench(SendingBench):
         """Starts a check: clears the record of the last one, except what has to be searched for secrets."""
         self.note_begin(check_id)
         self.received.begin(check_id)
-        self.album.begin(check_id)
+        self.screenshots.begin(check_id)
         self.anew()
 
-    def troubled_at(self) -> float | None:
+    def merchant_failed_at(self) -> float | None:
         """When a check last made the merchant fail towards the target; None if none did."""
-        at = self._standing.troubled_at
+        at = self._standing.merchant_failed_at
         return at if at > float("-inf") else None
 
     def registrations(self) -> int:
@@ -139,9 +139,9 @@ class GatewayBench(SendingBench):
         self.gateway, self.world = self._fresh()
         return self.world
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Closes all connections after a restart of the target: they belong to the old process."""
-        self._wire.hang_up()
+        self._wire.close_connections()
 
     def close(self) -> None:
         if self._instance is not None:
@@ -205,7 +205,7 @@ class GatewayBench(SendingBench):
 
     def _send_page(self, request: Request) -> Exchange:
         # A sign-in may wait for a merchant that is failing (VAULT-10).
-        waits_s = SIGN_IN_S if time.monotonic() < self._standing.troubled_at + BREAKER_S else 0.0
+        waits_s = SIGN_IN_S if time.monotonic() < self._standing.merchant_failed_at + BREAKER_S else 0.0
         return self._wire.send("browser", replace(request, longer_s=PAGE_S + waits_s))
 
     def _visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:

@@ -41,17 +41,17 @@ class KeptBrowser:
         """Puts the cookies of these hosts from another browser into this one; those with these names only."""
         self._browser.copy_cookies(other._browser, hosts, names=names)
 
-    def hand_over(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
+    def act_in_other_browser(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Submits the user's action number `act` in another browser, without this one's cookies."""
         other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
         request = _opening(url, user)
-        landing = self._pages.hand_over(self._browser, other, request, act, known=to is not None)
+        landing = self._pages.act_in_other_browser(self._browser, other, request, act, known=to is not None)
         return None if landing is None else self._seen(landing, request)
 
-    def hold_back(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
+    def call_before_act(self, act: int, url: str, user: User, meanwhile: Callable[[], None]) -> Visit | None:
         """Submits the user's action number `act` after calling `meanwhile`; then the visit ends."""
         request = _opening(url, user)
-        landing = self._pages.hold_back(self._browser, request, act, meanwhile)
+        landing = self._pages.call_before_act(self._browser, request, act, meanwhile)
         return None if landing is None else self._seen(landing, request)
 
     def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:

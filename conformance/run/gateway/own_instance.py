@@ -13,7 +13,7 @@ from typing import Protocol
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.context.embedded import with_a_state_file
 from gateproof.conformance.run.context.gateway import GatewayContext
-from gateproof.conformance.run.prepare.gateway import CannotRun, addresses_of, launch_gateway, redrawn
+from gateproof.conformance.run.prepare.gateway import CannotRun, addresses_of, launch_gateway, with_free_ports
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.launch import LaunchFailed, Running
@@ -33,7 +33,7 @@ class InstanceBench(Protocol):
         """A world for the check that is running."""
         ...
 
-    def hang_up(self) -> None:
+    def close_connections(self) -> None:
         """Closes the connections to the target."""
         ...
 
@@ -67,7 +67,9 @@ class OwnInstance:
                 self._lost = f"a further instance did not start: {failure}"
                 return
             self._bench = open_bench(
-                replace(context, target=self.target, clock_offset_s=0.0, troubled_at=None, registrations=0)
+                replace(
+                    context, target=self.target, clock_offset_s=0.0, merchant_failed_at=None, registrations=0
+                )
             )
             self._stack = starting.pop_all()
 
@@ -75,7 +77,7 @@ class OwnInstance:
         return self._usable_bench().anew()
 
     def kill_and_start(self) -> str:
-        self._usable_bench().hang_up()
+        self._usable_bench().close_connections()
         self._running.clear_away()
         until = time.monotonic() + _GONE_WITHIN_S
         while any(accepts_connections(*each) for each in addresses_of(self.target)):
@@ -112,7 +114,7 @@ class OwnInstance:
         own = (
             with_a_state_file(target, self._folder / "state", stack)
             if target.file is None
-            else redrawn(target, stack)
+            else with_free_ports(target, stack)
         )
         launch = own.launch
         return (

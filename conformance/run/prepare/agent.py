@@ -9,11 +9,11 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from gateproof.conformance.kit.agent.world import ELSEWHERE, EXPIRED, GOOD, STRANGER, Certificates
+from gateproof.conformance.kit.agent.world import EXPIRED, GOOD, OTHER_HOST, UNKNOWN_CA, Certificates
 from gateproof.conformance.kit.authority import Authority, Certificate
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.run.context.embedded import Embedded, embedded_agent
-from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared, redrawn
+from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared, with_free_ports
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.model import AgentTarget, Launch
 from gateproof.conformance.targets.party_names import hosts_below
@@ -25,14 +25,14 @@ def prepare_agent(
     given: AgentTarget | Embedded, folder: Path, seed: int, stack: ExitStack
 ) -> Prepared[AgentContext]:
     """Prepares without launching: every check launches the agent as often as it needs."""
-    target = embedded_agent(given, folder) if isinstance(given, Embedded) else redrawn(given, stack)
+    target = embedded_agent(given, folder) if isinstance(given, Embedded) else with_free_ports(given, stack)
     _require_startable(target.launch)
     authority, now = Authority(folder, names=hosts_below(given.own_parties.names)), datetime.now(UTC)
     issued = {
         GOOD: authority.issue("world"),
         EXPIRED: authority.issue_dated("expired", now - timedelta(days=9), now - timedelta(days=2)),
-        ELSEWHERE: authority.issue_for("elsewhere", "elsewhere.example"),
-        STRANGER: authority.issue_as_stranger("stranger"),
+        OTHER_HOST: authority.issue_for("elsewhere", "elsewhere.example"),
+        UNKNOWN_CA: authority.issue_by_unknown_ca("stranger"),
     }
     context = AgentContext(
         target=target,

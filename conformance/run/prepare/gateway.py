@@ -234,13 +234,13 @@ def _own(
     """The target, with free ports where its file leaves them open."""
     if isinstance(given, Embedded):
         return embedded_gateway(given, authority, folder, stack)
-    return redrawn(given, stack)
+    return with_free_ports(given, stack)
 
 
 OneTarget = TypeVar("OneTarget", GatewayTarget, ServiceTarget, AgentTarget)
 
 
-def redrawn(target: OneTarget, stack: ExitStack) -> OneTarget:
+def with_free_ports(target: OneTarget, stack: ExitStack) -> OneTarget:
     """A copy of the target with free ports where its file leaves them open."""
     try:
         own = own_copy(target, stack)

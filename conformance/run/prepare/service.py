@@ -22,8 +22,8 @@ from gateproof.conformance.run.prepare.gateway import (
     Distrusted,
     Prepared,
     launched,
-    redrawn,
     temporary_folder,
+    with_free_ports,
 )
 from gateproof.conformance.run.prepare.service_metadata import FoundMetadata, find_metadata
 from gateproof.conformance.suite.vocabulary import NEEDS
@@ -74,7 +74,7 @@ def prepare_service(
     target = (
         embedded_service(given, authority, folder, stack)
         if isinstance(given, Embedded)
-        else redrawn(given, stack)
+        else with_free_ports(given, stack)
     )
     target = _trusting(target, authority, folder)
     try:

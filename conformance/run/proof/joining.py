@@ -21,7 +21,7 @@ _ALIKE = (
 _OF_A_TRIAL = ("kind", "name", "what", "rules", "failed", "failed_checks", "fault", "duration_s", "sources")
 
 
-def joined(folders: Sequence[Path]) -> Proof:
+def merged(folders: Sequence[Path]) -> Proof:
     """The proof of which these folders hold one shard each; raises CannotMerge."""
     parts = shards_in(folders, FILE, SCHEMA, _ALIKE)
     first = parts[0]

@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from gateproof.conformance.checks import homes
+from gateproof.conformance.checks import checks_by_module
 from gateproof.conformance.run.proof import digests, sources
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.suite import rules
@@ -58,7 +58,7 @@ def unchanged_checks(role: str, before: MadeOf) -> frozenset[str]:
     files = sources.of_checks(role)
     now, places = made_of(role).checks, {path.stem: path for path in files}
     unchanged = set()
-    for module, checks in homes(role).items():
+    for module, checks in checks_by_module(role).items():
         needed = sources.followed([places[module.rpartition(".")[2]]], files)
         if _as_before(needed, now, before.checks):
             unchanged |= {f"{check.rule}/{check.name}" for check in checks}

@@ -118,7 +118,7 @@ def attempt(subject: Subject, role: str, part: Part, seed: int) -> Trial:
     """Tests a subject with a part of the checks, or all."""
     chosen = part.asked
     passing = in_passing(subject, role, chosen)
-    options = RunOptions(role=role, seed=seed, chosen=chosen, in_passing=passing, exchanges=False)
+    options = RunOptions(role=role, seed=seed, chosen=chosen, reduced_examples=passing, exchanges=False)
     own = own_place(seed)
     embedded = Embedded(
         name=f"{subject.kind} {subject.name}",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from gateproof.conformance.checks import index
 from gateproof.conformance.histories.machine import KIND as HISTORY
 from gateproof.conformance.histories.steps import NotAHistory, from_json
-from gateproof.conformance.run.context.base import Held
+from gateproof.conformance.run.context.base import OnFailure
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.replay.stored_race import KIND as RACE
 from gateproof.conformance.run.replay.stored_race import NoRace, stored_race
@@ -50,7 +50,7 @@ class Stored:
     command: tuple[str, ...]
     repeat: Mapping[str, Any]
 
-    def options(self, *, held: Held | None = None) -> RunOptions:
+    def options(self, *, held: OnFailure | None = None) -> RunOptions:
         """The options for a run of this check alone, with the options of the original run."""
         given = dict(zip(self.command, self.command[1:], strict=False)).get("--examples", "")
         seed, examples = self.seed, int(given) if given.isdecimal() else RunOptions().examples

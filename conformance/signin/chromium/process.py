@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gateproof.conformance.signin.chromium.finding import chromium, missing
-from gateproof.conformance.signin.chromium.seal import new_seal
+from gateproof.conformance.signin.chromium.seal import new_proxy_certificate
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.targets.processes import signal_group
 
@@ -54,7 +54,7 @@ class Chromium:
     """
 
     def __init__(self) -> None:
-        self.seal = new_seal()
+        self.seal = new_proxy_certificate()
         self._lock = threading.Lock()
         self._loop: _Loop | None = None
         self._thread: threading.Thread | None = None

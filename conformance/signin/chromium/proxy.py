@@ -13,7 +13,7 @@ from gateproof.conformance.signin.chromium.traffic import address_of, host_of
 from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
-    from gateproof.conformance.signin.chromium.seal import Seal
+    from gateproof.conformance.signin.chromium.seal import ProxyCertificate
     from gateproof.conformance.signin.chromium.traffic import Traffic
     from gateproof.conformance.wire.exchange import Answer
 
@@ -41,7 +41,7 @@ _IDLE_S = 120.0
 class Proxy:
     """A listener on loopback that passes requests to the traffic of one browser."""
 
-    def __init__(self, traffic: Traffic, seal: Seal) -> None:
+    def __init__(self, traffic: Traffic, seal: ProxyCertificate) -> None:
         self._server = _Server(traffic, seal)
         self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
         serve = {"poll_interval": 0.02}
@@ -60,7 +60,7 @@ class _Server(socketserver.ThreadingTCPServer):
     block_on_close = False
     request_queue_size = 64
 
-    def __init__(self, traffic: Traffic, seal: Seal) -> None:
+    def __init__(self, traffic: Traffic, seal: ProxyCertificate) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.traffic = traffic
         self.seal = seal

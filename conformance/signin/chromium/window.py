@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gateproof.conformance.signin.addresses import is_web
-from gateproof.conformance.signin.browser import Away, Lost, View
+from gateproof.conformance.signin.browser import NoPage, Redirected, View
 from gateproof.conformance.signin.chromium.reading import page_of, script
 from gateproof.conformance.signin.chromium.settling import Look, Mark, Settling
 from gateproof.conformance.signin.page import Page
@@ -62,14 +62,14 @@ class Window:
                 return gone
             if self._traffic.status is not None:
                 return Page(url=self._traffic.hops[-1], status=self._traffic.status)
-            return Lost(reason=f"the browser could not open the page: {_net_error(error)}")
+            return NoPage(reason=f"the browser could not open the page: {_net_error(error)}")
         return await self._settled()
 
     async def send(self, page: Page, form: Form, pressed: Button | None) -> View:
         """Fills in what differs from the page, and presses the button or Enter."""
         seen = self._seen
         if seen is None:
-            return Lost(reason="there is no page any more")
+            return NoPage(reason="there is no page any more")
         if not await self._hold(seen):
             return await self._settled()
         what = (pressed.text or pressed.name or pressed.kind) if pressed is not None else "Enter"
@@ -87,7 +87,7 @@ class Window:
             if (gone := self._end()) is not None:
                 return gone
             if not _is_navigation(error) and not self._may_retry(error):
-                return Lost(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
+                return NoPage(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
         return await self._settled(mark, what)
 
     def _may_retry(self, error: Exception) -> bool:
@@ -153,27 +153,27 @@ class Window:
             if look is not None:
                 self._seen = look
                 if settling.had_no_effect(now):
-                    return Lost(reason=f"pressing {what!r} had no effect")
+                    return NoPage(reason=f"pressing {what!r} had no effect")
                 if settling.at_rest(look, due=self._traffic.due, scripted=self._traffic.scripted, now=now):
                     return page_of(look.found, self._traffic.status or 200)
             await asyncio.sleep(_POLL_S)
-        return Lost(reason=f"the page kept changing for {_SETTLED_S:g} s")
+        return NoPage(reason=f"the page kept changing for {_SETTLED_S:g} s")
 
     def _end(self, look: Look | None = None) -> View | None:
         """The URL to which the browser was sent away, or why there is no page; raises errors of the wire."""
         if self._traffic.trouble is not None:
             raise self._traffic.trouble
         if self._traffic.away is not None:
-            return Away(url=self._traffic.away)
+            return Redirected(url=self._traffic.away)
         tab = self.front
         if tab is None:
-            return Lost(reason="the page closed its window")
+            return NoPage(reason="the page closed its window")
         # The document's own URL is newer than the one that the driver reports.
         urls = [tab.url, *([str(look.found["url"])] if look is not None else [])]
         if beyond := next(filter(self._is_beyond, urls), None):
-            return Away(url=beyond)
+            return Redirected(url=beyond)
         if self._traffic.lost is not None:
-            return Lost(reason=self._traffic.lost)
+            return NoPage(reason=self._traffic.lost)
         if tab.url.startswith(_OWN_PAGES) and self._traffic.status is not None:
             return Page(url=self._traffic.hops[-1], status=self._traffic.status)
         return None

@@ -12,9 +12,9 @@ from gateproof.reference.agent.policy.exchange import ExchangeFacts
 from gateproof.reference.agent.policy.operation import Ask
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing
-from gateproof.reference.defects.agent.lost_registration import clear_up
+from gateproof.reference.defects.agent.lost_registration import delete_state
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 Operate = Callable[[Settings, Ask, Mapping[str, str]], Answer]
 
@@ -53,7 +53,7 @@ def forgotten_where_an_exchange_breaks_off() -> dict[str, Any]:
     def around(run: Callable[[], int]) -> int:
         code = run()
         if open_exchanges:
-            clear_up()
+            delete_state()
         return code
 
     return {"token_request": request, "told": told, "around": around}
@@ -61,20 +61,20 @@ def forgotten_where_an_exchange_breaks_off() -> dict[str, Any]:
 
 def forgotten_without_tokens(step: str, facts: Mapping[str, Any]) -> None:
     if step == "exchange" and facts["answer"].status == 200 and "access_token" not in facts["tokens"]:
-        clear_up()
+        delete_state()
 
 
 def first_metadata_for_ever() -> dict[str, Any]:
     """Uses the service's first metadata document for ever, whatever it contains."""
 
     def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
-        right, kept = discovery.is_about(metadata, service_url), marker("metadata.json")
+        right, kept = discovery.is_about(metadata, service_url), state_file("metadata.json")
         if right and not kept.exists():
             kept.write_text(json.dumps(dict(metadata)))
         return right
 
     def server(_metadata: Mapping[str, Any]) -> str:
-        return discovery.authorization_server(json.loads(marker("metadata.json").read_text()))
+        return discovery.authorization_server(json.loads(state_file("metadata.json").read_text()))
 
     return {"is_about": is_about, "authorization_server": server}
 
@@ -99,7 +99,7 @@ DEFECTS = (
     defect(
         "client-forgotten-when-the-service-hangs-up (AGENT-11): The agent deletes its stored client when "
         "the connection of a call with a token breaks.",
-        operate=where_a_call_breaks_off(lambda _: clear_up()),
+        operate=where_a_call_breaks_off(lambda _: delete_state()),
     ),
     defect(
         "client-forgotten-when-an-exchange-breaks-off (AGENT-11): The agent deletes its stored client when "

@@ -102,7 +102,7 @@ def again_if_refused(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return asked if answer.status == 400 else None
 
 
-def for_every_redirect(goes_on: Callable[[list[str]], bool]) -> dict[str, Any]:
+def exchange_again_on_redirect(goes_on: Callable[[list[str]], bool]) -> dict[str, Any]:
     """Sends the exchange again if `goes_on` says so about the redirects that came so far."""
     came: list[str] = []
     made: list[Outgoing] = []
@@ -191,7 +191,7 @@ DEFECTS = (
     defect(
         "every-redirect-exchanged (AGENT-10): The agent exchanges the code twice when the same redirect "
         "arrives twice.",
-        **for_every_redirect(lambda came: len(came) > len(set(came))),
+        **exchange_again_on_redirect(lambda came: len(came) > len(set(came))),
     ),
     defect(
         "gives-up-at-a-refused-code (AGENT-10): The agent fails at a refused code instead of starting over.",

@@ -14,7 +14,7 @@ from gateproof.reference.agent.wire import Answer, Outgoing
 from gateproof.reference.defects.agent.registration import having
 from gateproof.reference.defects.agent.retries import registering_again
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 _CODE, _REFRESH = "authorization_code", "refresh_token"
 _BASIC = "Basic YWdlbnQ6aW5pdGlhbA=="
@@ -47,7 +47,7 @@ def authenticated(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
 
 def with_the_kept_token(endpoints: Endpoints, record: dict[str, Any]) -> Outgoing:
     """Sends the stored token with the registration, like a client that adds it to every request."""
-    asked, kept = registration.registration_request(endpoints, record), marker("tokens.json")
+    asked, kept = registration.registration_request(endpoints, record), state_file("tokens.json")
     tokens = json.loads(kept.read_text()).values() if kept.exists() else ()
     headers = [f"Bearer {each['access_token']}" for each in tokens]
     return replace(asked, headers={**asked.headers, **({"Authorization": headers[0]} if headers else {})})

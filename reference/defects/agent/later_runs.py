@@ -21,25 +21,25 @@ from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.policy.renewal import refreshed
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, with_query
-from gateproof.reference.defects.agent.exchange import changed, for_every_redirect, with_basic
+from gateproof.reference.defects.agent.exchange import changed, exchange_again_on_redirect, with_basic
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 _TOKENS = "tokens.json"
 
 
-def been_here() -> bool:
+def has_stored_token() -> bool:
     """Whether an earlier run got a token."""
-    return marker(_TOKENS).exists()
+    return state_file(_TOKENS).exists()
 
 
 def without_openid_later(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
     whole = authorization.authorization_parameters(settings, client, attempt)
-    return whole | {"scope": " ".join(("profile", *settings.scopes))} if been_here() else whole
+    return whole | {"scope": " ".join(("profile", *settings.scopes))} if has_stored_token() else whole
 
 
 def with_basic_later(facts: ExchangeFacts) -> Outgoing:
-    return with_basic(facts) if been_here() else exchange.token_request(facts)
+    return with_basic(facts) if has_stored_token() else exchange.token_request(facts)
 
 
 def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
@@ -47,12 +47,12 @@ def in_the_query_later(settings: Settings, ask: Ask, given: Mapping[str, str]) -
     token = given.get("Authorization", "").removeprefix("Bearer ")
 
     def tell(asked: Outgoing) -> Answer:
-        kept = bool(token) and token in marker(_TOKENS).read_text() and marker("again").exists()
+        kept = bool(token) and token in state_file(_TOKENS).read_text() and state_file("again").exists()
         return ask(replace(asked, url=with_query(asked.url, {"access_token": token})) if kept else asked)
 
     answer = operation.operate(settings, tell, given)
     if token and answer.status == 200:
-        marker("again").touch()
+        state_file("again").touch()
     return answer
 
 
@@ -68,7 +68,7 @@ def with_two_callbacks() -> dict[str, Any]:
 
     def by_one(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
         whole = authorization.authorization_parameters(settings, client, attempt)
-        return whole | ({"redirect_uri": second(settings)} if been_here() else {})
+        return whole | ({"redirect_uri": second(settings)} if has_stored_token() else {})
 
     return {"registration_record": both, "authorization_parameters": by_one}
 
@@ -96,7 +96,7 @@ def first_proof_for_all() -> dict[str, Any]:
 
 def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
     """Uses the first discovery document for ever, whatever it contains."""
-    kept = marker("discovery.json")
+    kept = state_file("discovery.json")
     if not kept.exists():
         kept.write_text(json.dumps(dict(document)))
     return discovery.endpoints(server, json.loads(kept.read_text()))
@@ -104,7 +104,11 @@ def first_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoin
 
 def later_document_for_ever(server: str, document: Mapping[str, Any]) -> Endpoints:
     """Uses the first discovery document that it reads after it has a token for ever."""
-    return first_document_for_ever(server, document) if been_here() else discovery.endpoints(server, document)
+    return (
+        first_document_for_ever(server, document)
+        if has_stored_token()
+        else discovery.endpoints(server, document)
+    )
 
 
 def refreshed_by(
@@ -148,7 +152,7 @@ def any_of_them(query: Query, attempt: Attempt) -> bool:
 
 def once_more_for_every_redirect() -> dict[str, Any]:
     """Exchanges the code again for a second redirect, even if its text differs."""
-    return for_every_redirect(lambda came: len(came) > 1) | {"is_ours": any_of_them}
+    return exchange_again_on_redirect(lambda came: len(came) > 1) | {"is_ours": any_of_them}
 
 
 DEFECTS = (

@@ -16,7 +16,7 @@ from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer
 from gateproof.reference.defects.agent.later_runs import refreshed_by
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 _CLIENTS = "clients.json"
 
@@ -25,7 +25,7 @@ def forgetting_its_client(run: Callable[[], int]) -> int:
     """Deletes the stored client after a run that failed."""
     code = run()
     if code != 0:
-        marker(_CLIENTS).unlink(missing_ok=True)
+        state_file(_CLIENTS).unlink(missing_ok=True)
     return code
 
 
@@ -39,7 +39,7 @@ def starting_from_nothing() -> dict[str, Any]:
 
     def metadata_url(challenges: Sequence[str], service_url: str) -> str:
         if fresh:
-            marker(_CLIENTS).unlink(missing_ok=True)
+            state_file(_CLIENTS).unlink(missing_ok=True)
         return discovery.metadata_url(challenges, service_url)
 
     return {"told": told, "metadata_url": metadata_url}
@@ -51,7 +51,7 @@ def forgetting_when(helpless: Callable[[Answer], bool]) -> dict[str, Any]:
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, authorization)
         if authorization and helpless(answer):
-            clear_up()
+            delete_state()
         return answer
 
     return {"operate": operate}
@@ -63,7 +63,7 @@ def starting_over_where_a_refresh_fails(
     """Deletes the stored state when the gateway answers a refresh with 5xx."""
     tokens, answer = refreshed_by(ask, endpoints, client, kept)
     if answer is not None and answer.status >= 500:
-        clear_up()
+        delete_state()
     return tokens
 
 
@@ -71,7 +71,7 @@ def leaving_nothing_behind(run: Callable[[], int]) -> int:
     """Deletes the stored state at SIGTERM."""
 
     def go(_signal: int, _frame: object) -> None:
-        clear_up()
+        delete_state()
         raise SystemExit(1)
 
     signal.signal(signal.SIGTERM, go)
@@ -83,11 +83,11 @@ def leaving_nothing_to_an_interrupter(run: Callable[[], int]) -> int:
     try:
         return run()
     except KeyboardInterrupt:
-        clear_up()
+        delete_state()
         return 130
 
 
-def clear_up() -> None:
+def delete_state() -> None:
     shutil.rmtree(os.environ["GATEPROOF_STATE_DIR"])
 
 

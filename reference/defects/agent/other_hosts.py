@@ -21,7 +21,7 @@ from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.policy.renewal import refreshed
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, may_ask, redirected
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 # OpenSSL's X509_V_FLAG_NO_CHECK_TIME, for which Python has no name.
 _NO_CHECK_TIME = 0x200000
@@ -117,17 +117,17 @@ def trusting(change: Callable[[ssl.SSLContext], None], where: Callable[[str], bo
 
 def about_us_once_it_worked(metadata: Mapping[str, Any], service_url: str) -> bool:
     """Checks that the metadata are about the service only if an earlier run got a token."""
-    return not marker("tokens.json").exists() or discovery.is_about(metadata, service_url)
+    return not state_file("tokens.json").exists() or discovery.is_about(metadata, service_url)
 
 
-def been_here(_url: str) -> bool:
+def has_stored_token(_url: str) -> bool:
     """Whether an earlier run got a token."""
-    return marker("tokens.json").exists()
+    return state_file("tokens.json").exists()
 
 
 def asking_with_the_token(challenges: Sequence[str], service_url: str) -> str:
     """Requests metadata on the service's host with the token, whatever the port and scheme."""
-    url, kept = discovery.metadata_url(challenges, service_url), marker("tokens.json")
+    url, kept = discovery.metadata_url(challenges, service_url), state_file("tokens.json")
     if kept.exists() and urlsplit(url).hostname == urlsplit(service_url).hostname:
         tokens = json.loads(kept.read_text()).get(service_url, {})
         trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
@@ -188,7 +188,7 @@ DEFECTS = (
     defect(
         "later-plain-http-taken (AGENT-13): Once an install has a token, the agent accepts endpoints in "
         "plain HTTP.",
-        may_ask=lambda url: may_ask(url) or been_here(url),
+        may_ask=lambda url: may_ask(url) or has_stored_token(url),
     ),
     defect("plain-http-taken (AGENT-13): The agent accepts endpoints in plain HTTP.", may_ask=lambda _: True),
     defect(
@@ -287,14 +287,14 @@ DEFECTS = (
     defect(
         "certificates-verified-once (AGENT-16): The agent verifies certificates only until the install has "
         "its first token.",
-        **trusting(anybody, been_here),
+        **trusting(anybody, has_stored_token),
     ),
     defect(
         "core-verified-once (AGENT-16): The agent verifies the token endpoint's certificate only until the "
         "install has its first token.",
         **trusting(
             anybody,
-            lambda url: been_here(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
+            lambda url: has_stored_token(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
         ),
     ),
     defect(

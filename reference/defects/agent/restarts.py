@@ -19,10 +19,10 @@ from gateproof.reference.agent.wire import Outgoing, form
 from gateproof.reference.defects.agent.authorization import lacking, with_plus
 from gateproof.reference.defects.agent.exchange import fields_of
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 
-def once_refused(policy: str, honest: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
+def after_refused_code(policy: str, honest: Callable[..., Any], wrong: Callable[..., Any]) -> dict[str, Any]:
     """Replaces a policy for the rest of a run after a code was refused."""
     refused: list[int] = []
 
@@ -59,12 +59,12 @@ def beginning_with_the_last_code() -> dict[str, Any]:
 
     def request(facts: ExchangeFacts) -> Outgoing:
         asked = exchange.token_request(facts)
-        marker(last).write_text(json.dumps([asked.url, asked.body.decode()]))
+        state_file(last).write_text(json.dumps([asked.url, asked.body.decode()]))
         return asked
 
     def around(run: Callable[[], int]) -> int:
-        if marker(last).exists():
-            url, body = json.loads(marker(last).read_text())
+        if state_file(last).exists():
+            url, body = json.loads(state_file(last).read_text())
             trust = ssl.create_default_context(cafile=os.environ["GATEPROOF_CA_FILE"])
             with suppress(HTTPError):
                 urlopen(url, body.encode(), 10, context=trust).close()  # noqa: S310
@@ -77,12 +77,12 @@ DEFECTS = (
     defect(
         "plus-for-spaces-after-a-refusal (AGENT-03): After a refused code, the agent writes spaces in the "
         "authorization URL as plus signs.",
-        **once_refused("authorization_url", authorization.authorization_url, with_plus),
+        **after_refused_code("authorization_url", authorization.authorization_url, with_plus),
     ),
     defect(
         "method-of-pkce-left-out-after-a-refusal (AGENT-03): After a refused code, the agent sends "
         "code_challenge without code_challenge_method.",
-        **once_refused(
+        **after_refused_code(
             "authorization_parameters",
             authorization.authorization_parameters,
             lacking("code_challenge_method")["authorization_parameters"],
@@ -91,7 +91,7 @@ DEFECTS = (
     defect(
         "redirect-uri-not-repeated-after-a-refusal (AGENT-06): After a refused code, the exchange has no "
         "redirect_uri.",
-        **once_refused("token_request", exchange.token_request, without_redirect_uri),
+        **after_refused_code("token_request", exchange.token_request, without_redirect_uri),
     ),
     defect(
         "verifier-kept-for-the-second-restart (AGENT-10 AGENT-04): After a second refused code, the agent "

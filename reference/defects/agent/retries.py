@@ -18,7 +18,7 @@ from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Outgoing, with_query
 from gateproof.reference.defects.agent.authorization import with_plus
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 NONE, BASIC = "none", "client_secret_basic"
 
@@ -40,13 +40,13 @@ def another_method_once_rejected() -> dict[str, Any]:
 
     def starts_over(answer: Answer) -> bool:
         if answer.document().get("error") == "invalid_client":
-            marker("clients.json").unlink()
-            marker("rejected").touch()
+            state_file("clients.json").unlink()
+            state_file("rejected").touch()
         return exchange.starts_over(answer)
 
     def record(settings: Settings) -> dict[str, Any]:
         said = registration.registration_record(settings)
-        return said | ({"token_endpoint_auth_method": BASIC} if marker("rejected").exists() else {})
+        return said | ({"token_endpoint_auth_method": BASIC} if state_file("rejected").exists() else {})
 
     return {"starts_over": starts_over, "registration_record": record}
 
@@ -88,12 +88,12 @@ def without_openid_once_failed() -> dict[str, Any]:
 
     def told(step: str, facts: Mapping[str, Any]) -> None:
         if step == "exchange" and facts["answer"].status >= 500:
-            marker("failed").touch()
+            state_file("failed").touch()
 
     def parameters(settings: Settings, client: Client, attempt: Attempt) -> dict[str, str]:
         whole = authorization.authorization_parameters(settings, client, attempt)
         scope = " ".join(("profile", *settings.scopes))
-        return whole | ({"scope": scope} if marker("failed").exists() else {})
+        return whole | ({"scope": scope} if state_file("failed").exists() else {})
 
     return {"told": told, "authorization_parameters": parameters}
 

@@ -17,7 +17,7 @@ from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.policy.renewal import refreshed
 from gateproof.reference.agent.wire import Failed
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 _FRESH_TOKENS = 2
 _LOOKS = 12
@@ -29,9 +29,9 @@ def second_expiry_is_the_end() -> dict[str, Any]:
     replaced: list[int] = []
 
     def renewed(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) -> None:
-        if not replaced and marker("replaced").exists():
+        if not replaced and state_file("replaced").exists():
             raise Failed("the token was replaced before")
-        marker("replaced").touch()
+        state_file("replaced").touch()
         replaced.append(1)
 
     return {"renewed": renewed}
@@ -42,11 +42,11 @@ def another_client_for_the_third_token() -> dict[str, Any]:
 
     def told(step: str, facts: Facts) -> None:
         if step == "exchange" and facts["answer"].status == 200:
-            with marker("got").open("a") as got:
+            with state_file("got").open("a") as got:
                 got.write("x")
 
     def client_of(endpoints: Endpoints) -> str:
-        got = len(marker("got").read_text()) if marker("got").exists() else 0
+        got = len(state_file("got").read_text()) if state_file("got").exists() else 0
         return f"{endpoints.authorization_server}{'#again' * (got > 1)}"
 
     return {"told": told, "client_of": client_of}
@@ -58,9 +58,9 @@ def with_the_first_refresh_token(
     """Keeps the first refresh token instead of a new one, and fails when it is refused after a refresh."""
     tokens = refreshed(ask, endpoints, client, kept)
     if tokens is not None:
-        marker("refreshed").touch()
+        state_file("refreshed").touch()
         return tokens | {"refresh_token": kept["refresh_token"]}
-    if marker("refreshed").exists():
+    if state_file("refreshed").exists():
         raise Failed("the refresh token is refused")
     return None
 
@@ -82,16 +82,16 @@ def kept(over: Callable[[str, Facts], bool]) -> dict[str, Any]:
     """Reuses an attempt until `over` is true, also in later runs."""
 
     def fresh(octets: Octets) -> Attempt:
-        if marker("attempt").exists():
-            verifier, state = marker("attempt").read_text().split()
+        if state_file("attempt").exists():
+            verifier, state = state_file("attempt").read_text().split()
             return Attempt(verifier=verifier, state=state)
         drawn = authorization.fresh_attempt(octets)
-        marker("attempt").write_text(f"{drawn.verifier} {drawn.state}")
+        state_file("attempt").write_text(f"{drawn.verifier} {drawn.state}")
         return drawn
 
     def told(step: str, facts: Facts) -> None:
         if over(step, facts):
-            marker("attempt").unlink(missing_ok=True)
+            state_file("attempt").unlink(missing_ok=True)
 
     return {"fresh_attempt": fresh, "told": told}
 

@@ -93,7 +93,7 @@ def identity_renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Token
     return tokens and tokens | {"access_token": tokens["id_token"]}
 
 
-def at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
+def printed_at(step: str, say: Callable[[Facts], str | None]) -> dict[str, Any]:
     """Prints the text that `say` returns at this step."""
     return {"told": lambda where, facts: say(facts) if where == step else None}
 
@@ -209,27 +209,27 @@ DEFECTS = (
     ),
     defect(
         "access-token-printed (AGENT-12): The agent prints the access token.",
-        **at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
+        **printed_at("exchange", lambda facts: f"token: {facts['tokens'].get('access_token')}"),
     ),
     defect(
         "token-answer-printed (AGENT-12 AGENT-14): The agent prints the whole token response.",
-        **at("exchange", lambda facts: repr(facts["tokens"])),
+        **printed_at("exchange", lambda facts: repr(facts["tokens"])),
     ),
     defect(
         "id-token-printed (AGENT-12): The agent prints the ID token.",
-        **at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
+        **printed_at("exchange", lambda facts: f"you are {facts['tokens'].get('id_token')}"),
     ),
     defect(
         "wrong-id-token-printed (AGENT-12): The agent prints an ID token with a wrong audience in a warning.",
-        **at("exchange", id_token_for_another),
+        **printed_at("exchange", id_token_for_another),
     ),
     defect(
         "id-token-printed-in-base64 (AGENT-12): The agent prints the ID token in base64.",
-        **at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
+        **printed_at("exchange", lambda facts: f"session: {in_base64(facts['tokens'].get('id_token', ''))}"),
     ),
     defect(
         "id-token-printed-as-octets (AGENT-12): The agent prints the ID token as a list of numbers.",
-        **at("exchange", lambda facts: as_octets(facts["tokens"].get("id_token", ""))),
+        **printed_at("exchange", lambda facts: as_octets(facts["tokens"].get("id_token", ""))),
     ),
     defect(
         "id-token-in-a-temporary-log (AGENT-12): The agent writes the ID token to a log file in the "
@@ -243,7 +243,9 @@ DEFECTS = (
     ),
     defect(
         "claims-printed-as-they-came (AGENT-12): The agent prints the claims of the ID token in base64url.",
-        **at("exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"),
+        **printed_at(
+            "exchange", lambda facts: f"claims={facts['tokens'].get('id_token', '..').split('.')[1]}"
+        ),
     ),
     defect(
         "token-printed-when-refused (AGENT-12): After a token was refused, the agent prints the next one.",
@@ -271,17 +273,17 @@ DEFECTS = (
     ),
     defect(
         "client-secret-printed (AGENT-14): The agent prints the client secret after the registration.",
-        **at("registration", lambda facts: f"registered: {facts['client'].client_secret}"),
+        **printed_at("registration", lambda facts: f"registered: {facts['client'].client_secret}"),
     ),
     defect(
         "refused-exchange-printed-whole (AGENT-14 AGENT-10 ROBUST-02): The agent prints the client secret "
         "after an exchange that failed.",
-        **at("exchange", secret_of_a_refused_exchange),
+        **printed_at("exchange", secret_of_a_refused_exchange),
     ),
     defect(
         "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The agent prints the client "
         "secret in base64 after an exchange that failed with 5xx.",
-        **at("exchange", secret_of_a_failed_exchange),
+        **printed_at("exchange", secret_of_a_failed_exchange),
     ),
     defect(
         "secret-in-the-browsers-environment (AGENT-14): The agent starts the browser with the client secret "

@@ -11,8 +11,8 @@ from typing import Any
 from gateproof.reference.agent.browser import open_browser
 from gateproof.reference.agent.policy import authorization
 from gateproof.reference.agent.policy.authorization import Attempt, Query
-from gateproof.reference.defects.agent.later_runs import been_here
-from gateproof.reference.defects.agent.restarts import once_refused
+from gateproof.reference.defects.agent.later_runs import has_stored_token
+from gateproof.reference.defects.agent.restarts import after_refused_code
 from gateproof.reference.defects.agent.row import defect
 
 _POLL_S = 0.02
@@ -24,7 +24,7 @@ def said(query: Query) -> str | None:
 
 def missing_later(query: Query, attempt: Attempt) -> bool:
     """Accepts a redirect without a state once the install has had tokens."""
-    return (said(query) is None and been_here()) or authorization.is_ours(query, attempt)
+    return (said(query) is None and has_stored_token()) or authorization.is_ours(query, attempt)
 
 
 def compared_once() -> dict[str, Any]:
@@ -113,7 +113,7 @@ DEFECTS = (
     ),
     defect(
         "any-state-after-a-refusal (AGENT-05): After a refused code, the agent accepts any state.",
-        **once_refused("is_ours", authorization.is_ours, lambda *_: True),
+        **after_refused_code("is_ours", authorization.is_ours, lambda *_: True),
     ),
     defect(
         "state-compared-once (AGENT-05): After a redirect with a wrong state, the agent accepts a redirect "

@@ -11,13 +11,13 @@ from gateproof.reference.agent.policy.operation import Ask, Tokens
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Failed
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 NO_END = 1_000_000
 MOST_REFUSED = 2
 
 
-def tried_again(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+def with_retries(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
     """Sends a refused token again, up to `times` times."""
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
@@ -31,7 +31,7 @@ def tried_again(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Answ
     return operate
 
 
-def steps_up(fresh_tokens: int) -> dict[str, Any]:
+def on_insufficient_scope(fresh_tokens: int) -> dict[str, Any]:
     """Gets new tokens, up to this number, while the service answers insufficient_scope."""
     refused: list[int] = []
 
@@ -52,14 +52,14 @@ def given_up(only_where_kept: bool) -> dict[str, Any]:
     kept: list[bool] = []
 
     def bearer(tokens: Tokens | None) -> dict[str, str]:
-        if marker("given-up").exists():
+        if state_file("given-up").exists():
             raise Failed("this service refuses this agent")
         kept.append(bool(tokens))
         return operation.bearer(tokens)
 
     def orders_in(answer: Answer) -> list[Any] | None:
         if answer.status == 401 and (kept[0] or not only_where_kept):
-            marker("given-up").touch()
+            state_file("given-up").touch()
         return operation.orders_in(answer)
 
     return {"bearer": bearer, "orders_in": orders_in}
@@ -88,16 +88,16 @@ DEFECTS = (
     defect(
         "refused-token-tried-without-end (AGENT-15 AGENT-09 AGENT-11): The agent sends a refused token "
         "again without limit.",
-        operate=tried_again(NO_END),
+        operate=with_retries(NO_END),
     ),
     defect(
         "refused-token-tried-twenty-five-times (AGENT-15): The agent sends a refused token 25 times.",
-        operate=tried_again(24),
+        operate=with_retries(24),
     ),
     defect(
         "steps-up-without-end (AGENT-15): The agent gets new tokens without limit while the service answers "
         "insufficient_scope.",
-        **steps_up(NO_END),
+        **on_insufficient_scope(NO_END),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): Once a service has refused its fresh tokens, the agent never calls "

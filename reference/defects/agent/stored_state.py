@@ -16,7 +16,7 @@ from gateproof.reference.agent.wire import Answer, Failed
 from gateproof.reference.defects.agent.row import defect
 
 
-def marker(name: str) -> Path:
+def state_file(name: str) -> Path:
     return Path(os.environ["GATEPROOF_STATE_DIR"]) / name
 
 
@@ -28,7 +28,7 @@ def whatever_came(answer: Answer) -> Client:
 
 def once_failed(run: Callable[[], int]) -> int:
     """Takes a lock, and releases it only after a successful run."""
-    lock = marker("lock")
+    lock = state_file("lock")
     if lock.exists():
         print("another run is under way")
         return 1
@@ -41,7 +41,7 @@ def once_failed(run: Callable[[], int]) -> int:
 
 def until_its_end(run: Callable[[], int]) -> int:
     """Releases the lock after success and errors, but not when a signal ends the process."""
-    lock = marker("lock")
+    lock = state_file("lock")
     if lock.exists():
         print("another run is under way")
         return 1
@@ -54,7 +54,7 @@ def until_its_end(run: Callable[[], int]) -> int:
 
 def until_any_end_but_one(run: Callable[[], int]) -> int:
     """Releases the lock after success and errors, but not after an interruption."""
-    lock = marker("lock")
+    lock = state_file("lock")
     if lock.exists():
         print("another run is under way")
         return 1
@@ -70,7 +70,7 @@ def until_any_end_but_one(run: Callable[[], int]) -> int:
 
 def never_again(step: str, facts: Mapping[str, Any]) -> None:
     """Never authorizes again after an authorization without a code."""
-    refused = marker("refused")
+    refused = state_file("refused")
     if step == "authorization":
         if refused.exists():
             raise Failed("this agent was not approved")
@@ -85,7 +85,7 @@ def expired(_ask: Ask, _endpoints: Endpoints, _client: Client, _tokens: Tokens) 
 
 def only_where_it_is_said_why(challenges: Sequence[str], service_url: str) -> str:
     """Fails at a challenge without `invalid_token` if a token is stored."""
-    if marker("tokens.json").exists() and not any("invalid_token" in value for value in challenges):
+    if state_file("tokens.json").exists() and not any("invalid_token" in value for value in challenges):
         raise Failed("the service does not say that the token is invalid")
     return discovery.metadata_url(challenges, service_url)
 

@@ -20,7 +20,7 @@ from gateproof.reference.agent.policy.registration import Client
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Outgoing, form, redirected
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 _LASTING = 308
 
@@ -72,12 +72,12 @@ been_authorized: dict[str, bool] = {}
 
 
 def noting_what_is_kept(run: Callable[[], int]) -> int:
-    been_authorized["before"] = marker("tokens.json").exists()
+    been_authorized["before"] = state_file("tokens.json").exists()
     return run()
 
 
 def kept_token() -> str | None:
-    kept = marker("tokens.json")
+    kept = state_file("tokens.json")
     found = list(json.loads(kept.read_text()).values()) if kept.exists() else []
     return str(found[0]["access_token"]) if found else None
 
@@ -124,7 +124,7 @@ def introspected(unhelpful: int) -> dict[str, Any]:
 
 def page_about_the_install() -> str:
     """Shows the stored tokens on the callback page."""
-    kept = marker("tokens.json")
+    kept = state_file("tokens.json")
     return f"signed in; so far there was {kept.read_text() if kept.exists() else 'nothing'}"
 
 

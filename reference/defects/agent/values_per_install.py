@@ -10,14 +10,14 @@ from dataclasses import replace
 from gateproof.reference.agent.policy import authorization
 from gateproof.reference.agent.policy.authorization import Attempt, Octets
 from gateproof.reference.defects.agent.row import defect
-from gateproof.reference.defects.agent.stored_state import marker
+from gateproof.reference.defects.agent.stored_state import state_file
 
 ODD = 0x9E3779B97F4A7C15F39CC0605CEDC835
 
 
 def kept(name: str, octets: int) -> str:
     """A random value that is generated once for an install and stored."""
-    file = marker(name)
+    file = state_file(name)
     if not file.exists():
         file.write_text(secrets.token_hex(octets))
     return file.read_text()
@@ -25,7 +25,7 @@ def kept(name: str, octets: int) -> str:
 
 def counted() -> int:
     """Counts the calls in the life of an install."""
-    file = marker("count")
+    file = state_file("count")
     number = int(file.read_text()) + 1 if file.exists() else 1
     file.write_text(str(number))
     return number

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 
 _DISCOVERY, _KEYS = "/.well-known/openid-configuration", "/jwks"
@@ -48,7 +48,7 @@ def _where(
             return answered
         return change(answered) if applies(asked.headers.get("accept")) else answered
 
-    return meddling(changed)
+    return altering_answers(changed)
 
 
 _TO_THE_START, _TO_SIGN_IN = sends_to("/"), sends_to("/login")

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.defects.defect import instead, without
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy import proxy, registration
@@ -96,7 +96,7 @@ def right_or_missing(facts: AgentFacts) -> Refusal | None:
     return honest.agent_secret_is_right(facts) if facts.credentials.secret else None
 
 
-def basic_too(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
+def basic_accepted(*, with_id: bool = False) -> Callable[[TokenRequestFacts], AgentCredentials | Refusal]:
     """Accepts credentials in a Basic header; with `with_id` only if the form has a client_id."""
 
     def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
@@ -121,7 +121,7 @@ def basic_alone(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
             description="agents authenticate with HTTP Basic",
             challenge='Basic realm="agents"',
         )
-    return basic_too()(facts)
+    return basic_accepted()(facts)
 
 
 def exchanged_by_a_proxy_client() -> dict[str, Any]:
@@ -219,12 +219,12 @@ CLIENTS = (
     ),
     defect(
         "basic-for-agents (CODE-09): The gateway accepts HTTP Basic from agents.",
-        agent_credentials=basic_too(),
+        agent_credentials=basic_accepted(),
     ),
     defect(
         "basic-for-agents-that-name-themselves (CODE-09): The gateway accepts HTTP Basic from agents if the "
         "form has a client_id.",
-        agent_credentials=basic_too(with_id=True),
+        agent_credentials=basic_accepted(with_id=True),
     ),
 )
 
@@ -238,7 +238,7 @@ PLACES = (
     defect(
         "get-sent-on-with-its-secret (CODE-15): The token endpoint redirects a GET to a sign-in page, with "
         "the whole query, including the secret, in the address.",
-        around=meddling(redirected_to_sign_in),
+        around=altering_answers(redirected_to_sign_in),
     ),
     defect(
         "credentials-from-the-url (CODE-15): The token endpoint accepts credentials in the query.",

@@ -56,7 +56,7 @@ def response_type_is(good: Callable[[str], bool]) -> dict[str, tuple[Check, ...]
     return instead_of(honest.response_type_is_code, lambda facts: good(facts.value("response_type")))
 
 
-def scopes_are(good: Callable[[str, str], bool]) -> dict[str, tuple[Check, ...]]:
+def scopes_matching(good: Callable[[str, str], bool]) -> dict[str, tuple[Check, ...]]:
     """A scope passes if `good` is true for it and any known scope."""
 
     def all_known(facts: AuthorizationFacts) -> bool:
@@ -269,16 +269,18 @@ SCOPES = (
     defect(
         "scopes-by-their-beginning (AUTHZ-18): The gateway grants a scope that begins with the name of a "
         "known scope.",
-        **scopes_are(lambda scope, known: scope.startswith(known)),
+        **scopes_matching(lambda scope, known: scope.startswith(known)),
     ),
     defect(
         "scopes-in-any-case (AUTHZ-18): The gateway compares scopes case-insensitively.",
-        **scopes_are(lambda scope, known: scope.casefold() == known.casefold()),
+        **scopes_matching(lambda scope, known: scope.casefold() == known.casefold()),
     ),
     defect(
         "wildcard-scopes (AUTHZ-18): The gateway grants a scope that ends in * if a known scope begins with "
         "the text before the star.",
-        **scopes_are(lambda scope, known: scope == known or ("*" in scope and known.startswith(scope[:-1]))),
+        **scopes_matching(
+            lambda scope, known: scope == known or ("*" in scope and known.startswith(scope[:-1]))
+        ),
     ),
     defect(
         "scopes-hidden-in-the-token (AUTHZ-18): The gateway grants an unknown scope in the access token, but "

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gateproof.reference.defects.gateway.claims import claiming, extended, signature_alone
+from gateproof.reference.defects.gateway.claims import only_signature_verified, with_claims, with_ext
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.token_claims import (
@@ -21,11 +21,11 @@ from gateproof.reference.outcomes import JsonObject
 def in_time_by_milliseconds(
     token: str, keys: Iterable[SigningKey], issuer: str, now: float
 ) -> Mapping[str, Any] | None:
-    claims = signature_alone(token, keys, issuer, now)
+    claims = only_signature_verified(token, keys, issuer, now)
     return claims if claims and claims["iss"] == issuer and now * 1000 < claims["exp"] else None
 
 
-def pairwise(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
+def sub_per(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
     """The `sub` of both tokens differs for each value of `by`."""
 
     def sub(facts: TokenFacts) -> JsonObject:
@@ -33,7 +33,7 @@ def pairwise(by: Callable[[TokenFacts], str]) -> dict[str, Any]:
         return {"sub": f"sub_{digest[:24]}"}
 
     return {
-        "access_token_claims": claiming(sub),
+        "access_token_claims": with_claims(sub),
         "id_token_claims": lambda facts: id_token_claims(facts) | sub(facts),
     }
 
@@ -54,13 +54,13 @@ def audience_of_the_agents_grant() -> Callable[[TokenFacts], JsonObject]:
 def project_of_the_agents_row() -> Callable[[TokenFacts], JsonObject]:
     """Stores one Project per agent: that of its first token."""
     rows: dict[str, str] = {}
-    return extended(lambda facts: {"project_id": rows.setdefault(facts.agent.id, facts.resource.project_id)})
+    return with_ext(lambda facts: {"project_id": rows.setdefault(facts.agent.id, facts.resource.project_id)})
 
 
 DEFECTS = (
     defect(
         "exp-in-milliseconds (CLAIM-04): `exp` is in milliseconds.",
-        access_token_claims=claiming(
+        access_token_claims=with_claims(
             lambda facts: {"exp": (int(facts.now) + ACCESS_TOKEN_LIFETIME_S) * 1000}
         ),
         verified_claims=in_time_by_milliseconds,

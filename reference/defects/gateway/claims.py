@@ -11,9 +11,9 @@ from typing import Any
 import jwt
 from jwt.algorithms import get_default_algorithms
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
@@ -32,12 +32,12 @@ Known = Mapping[tuple[str, str], str]
 REDEMPTIONS = "REDEEM-01 REDEEM-02 REDEEM-03 REDEEM-04 REDEEM-05 KEYS-04"
 
 
-def claiming(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
+def with_claims(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
     """The correct access token with some claims replaced."""
     return lambda facts: access_token_claims(facts) | change(facts)
 
 
-def extended(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
+def with_ext(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts], JsonObject]:
     """The correct access token with some members of `ext` replaced."""
 
     def wrong(facts: TokenFacts) -> JsonObject:
@@ -50,17 +50,17 @@ def extended(change: Callable[[TokenFacts], JsonObject]) -> Callable[[TokenFacts
 def not_extended(name: str) -> Callable[[TokenFacts], JsonObject]:
     def wrong(facts: TokenFacts) -> JsonObject:
         claims = access_token_claims(facts)
-        return claims | {"ext": lacking(claims["ext"], name)}
+        return claims | {"ext": without_members(claims["ext"], name)}
 
     return wrong
 
 
 def agent_claiming(change: Callable[[JsonObject], Any]) -> Callable[[TokenFacts], JsonObject]:
     """The correct access token with another `ext.agent`."""
-    return extended(lambda facts: {"agent": change(access_token_claims(facts)["ext"]["agent"])})
+    return with_ext(lambda facts: {"agent": change(access_token_claims(facts)["ext"]["agent"])})
 
 
-def signature_alone(
+def only_signature_verified(
     token: str, keys: Iterable[SigningKey], _issuer: str, _now: float
 ) -> Mapping[str, Any] | None:
     """Checks the signature only, so that the gateway accepts its own tokens despite a wrong claim."""
@@ -79,7 +79,7 @@ def whatever_issuer(
     token: str, keys: Iterable[SigningKey], _issuer: str, now: float
 ) -> Mapping[str, Any] | None:
     """Checks everything except `iss`, so that the gateway accepts its own tokens."""
-    claims = signature_alone(token, keys, "", now)
+    claims = only_signature_verified(token, keys, "", now)
     return verified_claims(token, keys, claims["iss"], now) if claims else None
 
 
@@ -103,7 +103,7 @@ def first_one(of: Callable[[TokenFacts], Any], name: str) -> Callable[[TokenFact
         seen.append(of(facts))
         return {name: seen[0]}
 
-    return extended(wrong)
+    return with_ext(wrong)
 
 
 def normal_form(indicator: str) -> str:
@@ -118,7 +118,7 @@ def access_token_twice(facts: TokenFacts, tokens: Tokens) -> JsonObject:
     return token_answer(facts, tokens) | {"id_token": tokens.access_token}
 
 
-def for_the_api_too(facts: TokenFacts) -> JsonObject:
+def id_token_for_the_resource_too(facts: TokenFacts) -> JsonObject:
     return id_token_claims(facts) | {"aud": [facts.agent.id, facts.resource.indicator]}
 
 
@@ -147,31 +147,31 @@ DEFECTS = (
     defect(
         "iss-with-a-slash (CLAIM-01 REDEEM-01): `iss` has a trailing slash that the issuer of the discovery "
         "document does not have.",
-        access_token_claims=claiming(lambda facts: {"iss": facts.issuer + "/"}),
+        access_token_claims=with_claims(lambda facts: {"iss": facts.issuer + "/"}),
         verified_claims=whatever_issuer,
     ),
     defect(
         "iss-without-scheme (CLAIM-01 REDEEM-01): `iss` is the issuer's host without its scheme.",
-        access_token_claims=claiming(lambda facts: {"iss": facts.issuer.partition("://")[2]}),
+        access_token_claims=with_claims(lambda facts: {"iss": facts.issuer.partition("://")[2]}),
         verified_claims=whatever_issuer,
     ),
     defect(
         "iss-per-resource (CLAIM-01 REDEEM-01): `iss` is the core issuer with the Resource ID appended.",
-        access_token_claims=claiming(lambda facts: {"iss": f"{facts.issuer}/{facts.resource.id}"}),
+        access_token_claims=with_claims(lambda facts: {"iss": f"{facts.issuer}/{facts.resource.id}"}),
         verified_claims=whatever_issuer,
     ),
     defect(
         "aud-as-a-string (CLAIM-02): `aud` is a string.",
-        access_token_claims=claiming(lambda facts: {"aud": facts.resource.indicator}),
+        access_token_claims=with_claims(lambda facts: {"aud": facts.resource.indicator}),
     ),
     defect(
         "aud-in-normal-form (CLAIM-02): `aud` contains the Resource indicator in normalized form.",
-        access_token_claims=claiming(lambda facts: {"aud": [normal_form(facts.resource.indicator)]}),
+        access_token_claims=with_claims(lambda facts: {"aud": [normal_form(facts.resource.indicator)]}),
     ),
     defect(
         "aud-is-the-resource-id (CLAIM-02 CLAIM-10 REDEEM-01): `aud` contains the Resource ID instead of the "
         "Resource indicator.",
-        access_token_claims=claiming(lambda facts: {"aud": [facts.resource.id]}),
+        access_token_claims=with_claims(lambda facts: {"aud": [facts.resource.id]}),
     ),
     defect(
         "aud-of-all-resources (CLAIM-02): `aud` contains the indicators of all Resources for which any token "
@@ -200,37 +200,37 @@ DEFECTS = (
     ),
     defect(
         "exp-as-a-string (CLAIM-04): `exp` is a string of digits.",
-        access_token_claims=claiming(lambda facts: {"exp": str(int(facts.now) + 3600)}),
-        verified_claims=signature_alone,
+        access_token_claims=with_claims(lambda facts: {"exp": str(int(facts.now) + 3600)}),
+        verified_claims=only_signature_verified,
     ),
     defect(
         "exp-is-a-duration (CLAIM-04 REDEEM-01): `exp` is the lifetime in seconds.",
-        access_token_claims=claiming(lambda _: {"exp": 3600}),
-        verified_claims=signature_alone,
+        access_token_claims=with_claims(lambda _: {"exp": 3600}),
+        verified_claims=only_signature_verified,
     ),
     defect(
         "exp-left-out (CLAIM-04 REDEEM-01): The access token has no `exp`.",
-        access_token_claims=lambda facts: lacking(access_token_claims(facts), "exp"),
-        verified_claims=signature_alone,
+        access_token_claims=lambda facts: without_members(access_token_claims(facts), "exp"),
+        verified_claims=only_signature_verified,
     ),
     defect(
         "acr-of-level-1 (CLAIM-05): `ext.acr` has assurance level 1.",
-        access_token_claims=extended(lambda _: {"acr": "urn:gateway:acr:al1"}),
+        access_token_claims=with_ext(lambda _: {"acr": "urn:gateway:acr:al1"}),
     ),
     defect(
         "acr-is-the-level-alone (CLAIM-05): `ext.acr` has no text before its level.",
-        access_token_claims=extended(lambda _: {"acr": ":al2"}),
+        access_token_claims=with_ext(lambda _: {"acr": ":al2"}),
     ),
     defect(
         "acr-left-out (CLAIM-05): The access token has no `ext.acr`.", access_token_claims=not_extended("acr")
     ),
     defect(
         "amr-as-a-string (CLAIM-06): `ext.amr` is a string of methods.",
-        access_token_claims=extended(lambda _: {"amr": "mfa kba"}),
+        access_token_claims=with_ext(lambda _: {"amr": "mfa kba"}),
     ),
     defect(
         "amr-of-objects (CLAIM-06): `ext.amr` is an array of objects.",
-        access_token_claims=extended(lambda _: {"amr": [{"method": "mfa"}]}),
+        access_token_claims=with_ext(lambda _: {"amr": [{"method": "mfa"}]}),
     ),
     defect(
         "amr-left-out (CLAIM-06): The access token has no `ext.amr`.", access_token_claims=not_extended("amr")
@@ -241,11 +241,11 @@ DEFECTS = (
     ),
     defect(
         "agent-without-client-id (CLAIM-07): `ext.agent` has no client ID.",
-        access_token_claims=agent_claiming(lambda agent: lacking(agent, "client_id")),
+        access_token_claims=agent_claiming(lambda agent: without_members(agent, "client_id")),
     ),
     defect(
         "agent-without-verifications (CLAIM-07): `ext.agent` has no verifications.",
-        access_token_claims=agent_claiming(lambda agent: lacking(agent, "verifications")),
+        access_token_claims=agent_claiming(lambda agent: without_members(agent, "verifications")),
     ),
     defect(
         "agent-is-the-first-one (CLAIM-07): `ext.agent` is always the agent of the first token that was "
@@ -258,7 +258,7 @@ DEFECTS = (
     ),
     defect(
         f"project-id-is-the-resources (CLAIM-08 {REDEMPTIONS}): `ext.project_id` is the Resource ID.",
-        access_token_claims=extended(lambda facts: {"project_id": facts.resource.id}),
+        access_token_claims=with_ext(lambda facts: {"project_id": facts.resource.id}),
     ),
     defect(
         f"project-id-is-the-first-one (CLAIM-08 {REDEMPTIONS} REDEEM-10): `ext.project_id` is always "
@@ -277,7 +277,7 @@ DEFECTS = (
     ),
     defect(
         "id-token-for-the-api (CLAIM-10): The audience of the ID token contains the Resource indicator.",
-        id_token_claims=for_the_api_too,
+        id_token_claims=id_token_for_the_resource_too,
     ),
     defect(
         "id-token-for-nobody-else (CLAIM-10 CLAIM-11): The audience of the ID token is the Resource "
@@ -294,7 +294,7 @@ DEFECTS = (
     ),
     defect(
         "jwt-with-padding (CODE-01): The parts of an access token are base64url with padding.",
-        around=meddling(with_padding),
+        around=altering_answers(with_padding),
     ),
     defect(
         "refresh-token-is-a-jwt (CLAIM-12): The refresh token is a JWT.",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from gateproof.reference.defects.defect import instead, without
-from gateproof.reference.defects.gateway.codes import Checks, Codes, refusing
+from gateproof.reference.defects.gateway.codes import Checks, Codes, refusing_with
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
@@ -17,7 +17,7 @@ from gateproof.reference.gateway.records import Code
 from gateproof.reference.outcomes import Refusal
 
 
-def verifier_by(good: Callable[[str, str], bool]) -> dict[str, Checks]:
+def verifier_accepted_if(good: Callable[[str, str], bool]) -> dict[str, Checks]:
     """A wrong verifier passes if `good` is true for it and the challenge."""
 
     def check(facts: CodeFacts) -> Refusal | None:
@@ -65,7 +65,7 @@ def after_a_failed_try(change: Callable[[Code, CodeFacts], Code]) -> SpendCode:
     return spend
 
 
-def fields_but(*names: str) -> honest.RequestCheck:
+def fields_except(*names: str) -> honest.RequestCheck:
     """The check for missing fields, with `names` optional."""
 
     def check(facts: honest.TokenRequestFacts) -> Refusal | None:
@@ -92,35 +92,37 @@ VERIFIERS = (
     ),
     defect(
         "challenge-is-a-verifier (CODE-04): The gateway accepts the challenge itself as the verifier.",
-        **verifier_by(lambda verifier, challenge: verifier == challenge),
+        **verifier_accepted_if(lambda verifier, challenge: verifier == challenge),
     ),
     defect(
         "verifier-by-its-beginning (CODE-04): The gateway accepts the right verifier followed by other "
         "characters.",
-        **verifier_by(begins_right),
+        **verifier_accepted_if(begins_right),
     ),
     defect(
         "verifier-by-its-octets (CODE-04): The gateway compares verifiers after base64url decoding.",
-        **verifier_by(same_octets),
+        **verifier_accepted_if(same_octets),
     ),
     defect(
         "verifier-with-padding (CODE-04): The gateway removes base64 padding at the end of the verifier.",
-        **verifier_by(lambda verifier, challenge: challenge_of(verifier.rstrip("=")) == challenge),
+        **verifier_accepted_if(lambda verifier, challenge: challenge_of(verifier.rstrip("=")) == challenge),
     ),
     defect(
         "verifier-ends-at-a-null (CODE-04): The gateway reads the verifier only up to the first null "
         "character.",
-        **verifier_by(lambda verifier, challenge: challenge_of(verifier.partition("\0")[0]) == challenge),
+        **verifier_accepted_if(
+            lambda verifier, challenge: challenge_of(verifier.partition("\0")[0]) == challenge
+        ),
     ),
     defect(
         "wrong-verifier-is-an-invalid-request (CODE-04): A wrong verifier gets invalid_request instead of "
         "invalid_grant.",
-        **refusing(honest.verifier_matches, "invalid_request"),
+        **refusing_with(honest.verifier_matches, "invalid_request"),
     ),
     defect(
         "wrong-verifier-is-a-server-error (CODE-04 CODE-14 CODE-11 ROBUST-01): A wrong verifier gets status "
         "500.",
-        **refusing(honest.verifier_matches, "server_error", 500),
+        **refusing_with(honest.verifier_matches, "server_error", 500),
     ),
     defect(
         "wrong-verifier-becomes-the-right-one (CODE-14): After an exchange with a wrong verifier, the code "
@@ -133,12 +135,12 @@ VERIFIERS = (
         "verifier-checked-once (CODE-14): After one failed exchange, the gateway accepts any verifier for "
         "the code.",
         spend_code=after_a_failed_try(lambda code, _facts: replace(code, challenge="")),
-        **verifier_by(lambda _verifier, challenge: challenge == ""),
+        **verifier_accepted_if(lambda _verifier, challenge: challenge == ""),
     ),
     defect(
         "verifier-optional (CODE-06): The gateway accepts an exchange without a verifier.",
-        exchange_fields=fields_but("code_verifier"),
-        **verifier_by(lambda verifier, _challenge: verifier == ""),
+        exchange_fields=fields_except("code_verifier"),
+        **verifier_accepted_if(lambda verifier, _challenge: verifier == ""),
     ),
 )
 
@@ -175,11 +177,11 @@ ADDRESSES = (
     defect(
         "other-address-is-an-invalid-request (CODE-05): A different redirect URI gets invalid_request "
         "instead of invalid_grant.",
-        **refusing(honest.redirect_uri_is_the_same, "invalid_request"),
+        **refusing_with(honest.redirect_uri_is_the_same, "invalid_request"),
     ),
     defect(
         "exchange-address-optional (CODE-06): The gateway accepts an exchange without a redirect URI.",
-        exchange_fields=fields_but("redirect_uri"),
+        exchange_fields=fields_except("redirect_uri"),
         code_checks=instead(
             CODE_CHECKS,
             honest.redirect_uri_is_the_same,

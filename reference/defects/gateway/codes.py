@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from gateproof.reference.defects.defect import instead, lacking, without
+from gateproof.reference.defects.defect import instead, without, without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
@@ -22,7 +22,7 @@ Codes = Expiring[Code]
 Checks = tuple[honest.CodeCheck, ...]
 
 
-def refusing(check: honest.CodeCheck, error: str, status: int = 400) -> dict[str, Checks]:
+def refusing_with(check: honest.CodeCheck, error: str, status: int = 400) -> dict[str, Checks]:
     """The same check with another error or status."""
 
     def other(facts: CodeFacts) -> Refusal | None:
@@ -83,12 +83,12 @@ USES = (
     defect(
         "used-code-is-an-invalid-request (CODE-02 ROBUST-04): A used code gets invalid_request instead of "
         "invalid_grant.",
-        **refusing(honest.code_is_unspent, "invalid_request"),
+        **refusing_with(honest.code_is_unspent, "invalid_request"),
     ),
     defect(
         "used-code-is-refused-with-200 (CODE-02 CODE-14 ROBUST-04): A used code gets invalid_grant with "
         "status 200.",
-        **refusing(honest.code_is_unspent, "invalid_grant", 200),
+        **refusing_with(honest.code_is_unspent, "invalid_grant", 200),
     ),
     defect(
         "codes-never-expire (CODE-03): The gateway does not check the age of a code.",
@@ -97,7 +97,7 @@ USES = (
     defect("codes-for-a-month (CODE-03): A code lives for a month.", code_lifetime_s=30 * 86400),
     defect(
         "expired-code-is-an-expired-token (CODE-03 ROBUST-04): An expired code gets the error expired_token.",
-        **refusing(honest.code_is_in_time, "expired_token"),
+        **refusing_with(honest.code_is_in_time, "expired_token"),
     ),
     defect(
         "second-use-revokes-nothing (CODE-12): A second use of a code does not revoke the tokens of the "
@@ -122,7 +122,7 @@ SHAPES = (
     ),
     defect(
         "no-token-type (CODE-11): Token responses have no token_type.",
-        token_answer=lambda facts, tokens: lacking(token_answer(facts, tokens), "token_type"),
+        token_answer=lambda facts, tokens: without_members(token_answer(facts, tokens), "token_type"),
     ),
     defect(
         "token-type-of-its-own (CODE-11): Token responses have the non-standard token_type JWT.",
@@ -130,7 +130,7 @@ SHAPES = (
     ),
     defect(
         "refusal-without-an-error (CODE-11): The refusal of an unknown code has no error code.",
-        **refusing(honest.code_is_known, ""),
+        **refusing_with(honest.code_is_known, ""),
     ),
 )
 

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import code_exchange
 from gateproof.reference.gateway.policy.code_exchange import CODE_CHECKS, CodeFacts, challenge_of
@@ -65,7 +65,7 @@ def host_kept_from_a_header(*, of_the_first_request: bool = False) -> Around:
         body = json.dumps(document | {"authorization_endpoint": where}).encode()
         return Answered(status=answered.status, headers=answered.headers, body=body)
 
-    return meddling(changed)
+    return altering_answers(changed)
 
 
 def challenge_in_any_case(facts: CodeFacts) -> Refusal | None:

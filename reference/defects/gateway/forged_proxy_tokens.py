@@ -11,11 +11,11 @@ import jwt
 from gateproof.reference.defects.gateway.forged_tokens import (
     UNVERIFIED,
     Header,
-    by_hmac,
-    parts,
+    jwt_parts,
     proxy_claims,
+    proxy_token_jwt,
     public_pem,
-    self_contained,
+    verified_by_hmac,
 )
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
@@ -38,7 +38,7 @@ def also(trusted: Trusted) -> Callable[[Store, str], ProxyToken | None]:
     def behind(store: Store, token: str) -> ProxyToken | None:
         known = redemption.proxy_token_behind(store, token)
         try:
-            if known is not None or not trusted(token, parts(token)[0], (store.core_keys.current,)):
+            if known is not None or not trusted(token, jwt_parts(token)[0], (store.core_keys.current,)):
                 return known
             claims: dict[str, Any] = jwt.decode(token, options=UNVERIFIED)
             return ProxyToken(
@@ -60,7 +60,7 @@ DEFECTS = (
     defect(
         "proxy-token-by-public-pem (REDEEM-11): Proxy tokens are JWTs, and the gateway accepts one whose "
         "HMAC key is the public key in PEM.",
-        new_proxy_token=self_contained,
-        proxy_token_behind=also(by_hmac(public_pem)),
+        new_proxy_token=proxy_token_jwt,
+        proxy_token_behind=also(verified_by_hmac(public_pem)),
     ),
 )

@@ -34,7 +34,7 @@ UNVERIFIED: Any = {**redemption.SIGNATURE_ONLY, "verify_signature": False}
 HMAC = {"HS256": hashlib.sha256, "HS384": hashlib.sha384, "HS512": hashlib.sha512}
 
 
-def parts(token: str) -> tuple[Header, str, bytes]:
+def jwt_parts(token: str) -> tuple[Header, str, bytes]:
     """Returns the header, the signed text and the signature."""
     first, payload, signature = (*token.split("."), "", "")[:3]
     header = json.loads(_octets(first))
@@ -56,7 +56,7 @@ def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Veri
         if honest is not None:
             return honest
         try:
-            header, _, _ = parts(token)
+            header, _, _ = jwt_parts(token)
             return claims_in(token, issuer, now) if trusted(token, header, ring) else None
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, jwt.PyJWTError):
             return None
@@ -73,13 +73,13 @@ def unsigned_in_any_case(_token: str, header: Header, _keys: tuple[SigningKey, .
     return str(header.get("alg")) != "none" and str(header.get("alg")).lower() == "none"
 
 
-def by_hmac(
+def verified_by_hmac(
     secret: Callable[[SigningKey, Header], bytes],
 ) -> Callable[[str, Header, tuple[SigningKey, ...]], bool]:
     """Verifies with the algorithm that the token names, with any key."""
 
     def trusted(token: str, header: Header, keys: tuple[SigningKey, ...]) -> bool:
-        _, message, signature = parts(token)
+        _, message, signature = jwt_parts(token)
         made = hmac.new(secret(keys[0], header), message.encode(), HMAC[header["alg"]]).digest()
         return hmac.compare_digest(made, signature)
 
@@ -137,7 +137,7 @@ def signature_seen_before() -> Verifying:
     def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         honest = verified_claims(token, keys, issuer, now)
         try:
-            signature = parts(token)[2]
+            signature = jwt_parts(token)[2]
             if honest is not None:
                 seen.add(signature)
             return claims_in(token, issuer, now) if signature in seen else None
@@ -271,7 +271,7 @@ def proxy_claims(record: ProxyToken, ids: Ids) -> dict[str, Any]:
     }
 
 
-def self_contained(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
+def proxy_token_jwt(record: ProxyToken, keys: KeyRing, ids: Ids) -> str:
     return signed(keys.current, proxy_claims(record, ids), "proxy+jwt")
 
 
@@ -310,12 +310,12 @@ DEFECTS = (
     accepting(
         "hmac-by-public-pem",
         "Redemption accepts an access token with an HMAC whose key is the public key in PEM.",
-        also(by_hmac(public_pem)),
+        also(verified_by_hmac(public_pem)),
     ),
     accepting(
         "hmac-by-public-der",
         "Redemption accepts an access token with an HMAC whose key is the public key in DER.",
-        also(by_hmac(public_der)),
+        also(verified_by_hmac(public_der)),
     ),
     accepting(
         "embedded-key-believed",
@@ -335,7 +335,7 @@ DEFECTS = (
     accepting(
         "kid-as-a-file",
         "Redemption uses the kid of an access token as the name of a key file.",
-        also(by_hmac(file_named_by_kid)),
+        also(verified_by_hmac(file_named_by_kid)),
     ),
     accepting(
         "unknown-kid-believed",
@@ -388,7 +388,7 @@ DEFECTS = (
     defect(
         "proxy-token-read-but-not-verified (REDEEM-11): Proxy tokens are JWTs, and the gateway does not "
         "verify their signature.",
-        new_proxy_token=self_contained,
+        new_proxy_token=proxy_token_jwt,
         proxy_token_behind=read_but_not_verified,
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.types import ASGIApp
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, id_token_claims
@@ -82,7 +82,7 @@ DEFECTS = (
     ),
     defect(
         "id-token-without-an-end (CLAIM-11): The ID token has no `exp`.",
-        id_token_claims=lambda facts: lacking(id_token_claims(facts), "exp"),
+        id_token_claims=lambda facts: without_members(id_token_claims(facts), "exp"),
     ),
     defect(
         "id-token-issued-in-milliseconds (CLAIM-11): The ID token's `iat` is in milliseconds.",
@@ -90,7 +90,7 @@ DEFECTS = (
     ),
     defect(
         "nonce-forgotten (CLAIM-11): The ID token lacks the nonce of the authorization request.",
-        id_token_claims=lambda facts: lacking(id_token_claims(facts), "nonce"),
+        id_token_claims=lambda facts: without_members(id_token_claims(facts), "nonce"),
     ),
     defect(
         "nonce-of-the-first-request (CLAIM-11): The ID token has the nonce of the agent's first request.",

@@ -49,13 +49,13 @@ DEFECTS = (
     defect(
         "pending-agents-told-without-error (AUTHZ-24): The gateway redirects to a Pending agent without "
         "`error`.",
-        pending_is_told_to_the_agent=True,
+        pending_redirects_error=True,
         error_redirect=where(PENDING, without_error),
     ),
     defect(
         "pending-agents-told-without-state (AUTHZ-24): The gateway redirects to a Pending agent without "
         "`state`.",
-        pending_is_told_to_the_agent=True,
+        pending_redirects_error=True,
         error_redirect=where(PENDING, without_state),
     ),
     defect(
@@ -66,7 +66,7 @@ DEFECTS = (
     defect(
         "foreign-iss-for-pending-agents (AUTHZ-25): The redirect to a Pending agent has the `iss` of another "
         "issuer.",
-        pending_is_told_to_the_agent=True,
+        pending_redirects_error=True,
         error_redirect=where(PENDING, of_another_issuer),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.reference.defects.gateway.authorization_requests import scopes_are
+from gateproof.reference.defects.gateway.authorization_requests import scopes_matching
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import code_exchange, proxy
 from gateproof.reference.gateway.policy.code_exchange import AgentCredentials, TokenRequestFacts
@@ -39,6 +39,6 @@ DEFECTS = (
     defect(
         "scopes-in-a-hierarchy (AUTHZ-18): The gateway grants a scope that is a known scope followed by a "
         "full stop and more text.",
-        **scopes_are(lambda scope, known: scope == known or scope.startswith(f"{known}.")),
+        **scopes_matching(lambda scope, known: scope == known or scope.startswith(f"{known}.")),
     ),
 )

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.gateway.proxy_clients import while_checked
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.defects.gateway.second_credential import forgotten_after
+from gateproof.reference.defects.gateway.second_credential import used_codes_forgotten_after
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import (
@@ -129,7 +129,7 @@ DEFECTS = (
     defect(
         "used-codes-forgotten-after-ten-seconds (CODE-02): A code lives for a minute, but the gateway "
         "remembers its use only for ten seconds.",
-        spend_code=forgotten_after(10),
+        spend_code=used_codes_forgotten_after(10),
     ),
     defect(
         "last-eight-used-codes-known (CODE-02): The gateway remembers only the last eight used codes.",
@@ -138,7 +138,7 @@ DEFECTS = (
     defect(
         "proxy-token-for-25-redemptions (PROXY-06 VAULT-07 ROBUST-04): The gateway refuses a Proxy token "
         "after 25 redemptions.",
-        **while_checked(redemption.proxy_token_is_good, used_up()),
+        **redemption_check_replaced(redemption.proxy_token_is_good, used_up()),
     ),
     defect(
         "three-proxy-clients-at-most (PROXY-05): A fourth Proxy client of a Project replaces the first.",

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.deviations.leaks import logging
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.ids import fingerprint
@@ -51,7 +51,7 @@ DEFECTS = (
     defect(
         "revoked-proxy-client-in-the-log (SECRET-08): The gateway logs a request of a revoked Proxy client "
         "with its credentials.",
-        around=meddling(revoked_ones_logged),
+        around=altering_answers(revoked_ones_logged),
     ),
     defect(
         "registrations-in-the-log (SECRET-08): The gateway logs the registration response with the "

@@ -10,7 +10,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from gateproof.reference.defects.defect import instead, without
-from gateproof.reference.defects.gateway.proxy_clients import AGENTS_ARE_CLIENTS, from_form_or_basic
+from gateproof.reference.defects.gateway.proxy_clients import (
+    AGENTS_AS_PROXY_CLIENTS,
+    credentials_from_form_or_basic,
+)
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import proxy
 from gateproof.reference.gateway.policy.code_exchange import TokenRequestFacts
@@ -81,7 +84,7 @@ def of_a_resource_that_is_named(store: Store, credentials: ProxyCredentials) -> 
 
 def noting_the_form(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     _FORM.set(facts)
-    return from_form_or_basic(facts)
+    return credentials_from_form_or_basic(facts)
 
 
 def by_assertion_or_basic(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
@@ -120,9 +123,9 @@ DEFECTS = (
         "agents-for-that-grant-alone-are-backends (PROXY-08): An agent that registers only the grant "
         "client_credentials gets Proxy tokens.",
         registration_checks=ANY_AGENT,
-        proxy_credentials=from_form_or_basic,
+        proxy_credentials=credentials_from_form_or_basic,
         proxy_client_named=backends_if(lambda agent: agent.grant_types == MACHINE),
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "public-agents-are-backends (PROXY-08): An agent that registers the method `none` gets Proxy tokens "
@@ -131,7 +134,7 @@ DEFECTS = (
         proxy_credentials=by_client_id_or_basic,
         proxy_client_named=backends_if(lambda agent: agent.auth_method == "none"),
         **without_secret(lambda _request: True),
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agents-with-assertions-are-backends (PROXY-08): An agent that registers an assertion method gets "
@@ -142,20 +145,20 @@ DEFECTS = (
             lambda agent: agent.auth_method in ("private_key_jwt", "client_secret_jwt")
         ),
         **without_secret(lambda request: bool(request.value("client_assertion"))),
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agent-names-its-project (PROXY-08): An agent whose token request names a Project gets a Proxy token "
         "of that Project.",
         proxy_credentials=noting_the_form,
         proxy_client_named=of_a_project_that_is_named,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agent-names-a-resource-to-redeem (PROXY-08): An agent whose token request names a Resource gets a "
         "Proxy token of the Resource's Project.",
         proxy_credentials=noting_the_form,
         proxy_client_named=of_a_resource_that_is_named,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 
 _REDEMPTION, _REGISTRATION = "/api/credentials/token", "/api/register"
@@ -24,7 +24,7 @@ def labelled(media_type: str | None) -> Any:
         label = () if media_type is None else (("content-type", media_type),)
         return Answered(status=answered.status, headers=(*headers, *label), body=answered.body)
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def written(path: str, statuses: tuple[int, ...], write: Callable[[bytes], bytes]) -> Any:
@@ -35,7 +35,7 @@ def written(path: str, statuses: tuple[int, ...], write: Callable[[bytes], bytes
             return answered
         return Answered(status=answered.status, headers=answered.headers, body=write(answered.body))
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 DEFECTS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.records import Agent, Grant, Resource
@@ -73,7 +73,7 @@ DEFECTS = (
     ),
     defect(
         "client-assertions-without-an-id (VAULT-12): The client assertion has no jti.",
-        client_assertion=about_the_client(lambda claims, _: lacking(claims, "jti")),
+        client_assertion=about_the_client(lambda claims, _: without_members(claims, "jti")),
     ),
     defect(
         "client-assertions-kept (VAULT-12): The gateway reuses a client assertion for four minutes.",

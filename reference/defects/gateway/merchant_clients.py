@@ -46,11 +46,11 @@ DEFECTS = (
     defect(
         "refresh-without-authentication (VAULT-12): The gateway authenticates at the merchant when it "
         "requests a token, but not when it refreshes one.",
-        vault_at_work=RefreshesUnauthenticated,
+        vault_factory=RefreshesUnauthenticated,
     ),
     defect(
         "refresh-without-a-client (VAULT-12): The gateway sends a refresh to the merchant without client "
         "authentication and client ID.",
-        vault_at_work=RefreshesWithoutClientId,
+        vault_factory=RefreshesWithoutClientId,
     ),
 )

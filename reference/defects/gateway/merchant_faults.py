@@ -110,7 +110,7 @@ DEFECTS = (
     defect(
         "sign-in-fails-with-the-merchant (VAULT-10 ROBUST-04): The sign-in gives no code if provisioning "
         "fails because of an outage of the merchant.",
-        sign_in_goes_on=lambda verdict: verdict != "transient",
+        continues_sign_in=lambda verdict: verdict != "transient",
     ),
     defect(
         "nonsense-breaks-the-sign-in (VAULT-10 ROBUST-04): The sign-in fails if the merchant answers "

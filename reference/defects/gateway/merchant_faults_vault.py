@@ -182,7 +182,7 @@ def ending_where_the_client_is_unknown() -> dict[str, Any]:
         last[:] = [answer.status]
         return vault.provisioning_verdict(answer)
 
-    return {"provisioning_verdict": noted, "sign_in_goes_on": lambda _: last != [401]}
+    return {"provisioning_verdict": noted, "continues_sign_in": lambda _: last != [401]}
 
 
 def lost_where_forbidden(
@@ -229,32 +229,32 @@ DEFECTS = (
     defect(
         "twenty-tries (VAULT-06 ROBUST-04): If the merchant answers 5xx, the gateway retries twenty times "
         "without a pause.",
-        vault_at_work=TriesTwenty,
+        vault_factory=TriesTwenty,
     ),
     defect(
         "connects-over-and-over (VAULT-06 ROBUST-04): If the connection to the merchant fails, the gateway "
         "retries three hundred times without a pause.",
-        vault_at_work=ConnectsOverAndOver,
+        vault_factory=ConnectsOverAndOver,
     ),
     defect(
         "two-kinds-of-trouble-for-a-rejection (VAULT-06): The gateway treats a refresh as rejected after "
         "failures of two kinds, such as a 503 and a timeout.",
-        vault_at_work=GivesUpOnTwoFailures,
+        vault_factory=GivesUpOnTwoFailures,
     ),
     defect(
         "refresh-token-dropped-in-trouble (VAULT-06 ROBUST-04): The gateway deletes the refresh token after "
         "a failed refresh.",
-        vault_at_work=DropsTheRefreshToken,
+        vault_factory=DropsTheRefreshToken,
     ),
     defect(
         "trouble-remembered (VAULT-06 ROBUST-04): The gateway does not repeat a refresh for five minutes "
         "after the merchant answered 5xx.",
-        vault_at_work=RemembersTrouble,
+        vault_factory=RemembersTrouble,
     ),
     defect(
         "error-shows-the-vault (SECRET-06 SECRET-01): If the merchant fails at a refresh, the error contains "
         "the refresh token in base64.",
-        vault_at_work=ShowsTheEntry,
+        vault_factory=ShowsTheEntry,
     ),
     defect(
         "any-lifetime-believed (ROBUST-02 VAULT-06 ROBUST-04): The gateway adds any positive expires_in of "
@@ -275,7 +275,7 @@ DEFECTS = (
     defect(
         "third-failure-taken-for-a-rejection (VAULT-06 ROBUST-04): The gateway treats the third failed "
         "refresh in a row as a rejection.",
-        vault_at_work=CountsToThree,
+        vault_factory=CountsToThree,
     ),
     defect(
         "gateway-error-taken-for-a-rejection (VAULT-06): The gateway treats a 502 or 504 to a refresh as a "

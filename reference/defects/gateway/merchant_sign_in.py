@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.own_sign_in_page import signing_in_itself
+from gateproof.reference.deviations.own_sign_in_page import own_sign_in_page
 from gateproof.reference.gateway.gateway import Gateway
 
 
@@ -39,17 +39,17 @@ DEFECTS = (
     defect(
         "any-password-at-its-own-page (AUTHZ-20): The gateway shows its own sign-in page and accepts any "
         "login with any password.",
-        around=signing_in_itself(always, anybody),
+        around=own_sign_in_page(always, anybody),
     ),
     defect(
         "known-login-needs-no-merchant (AUTHZ-20): The gateway's own sign-in page accepts a login that the "
         "merchant has signed in before, with any password.",
-        around=signing_in_itself(somebody_has_signed_in, signed_in_once),
+        around=own_sign_in_page(somebody_has_signed_in, signed_in_once),
     ),
     defect(
         "unfinished-sign-in-trusted (AUTHZ-20): A browser that left a sign-in unfinished can sign in as any "
         "user when it returns.",
-        around=signing_in_itself(known_browser_comes_back, anybody),
+        around=own_sign_in_page(known_browser_comes_back, anybody),
     ),
     defect(
         "cookie-kept-across-the-sign-in (AUTHZ-21): The session cookie stays the same at the sign-in.",

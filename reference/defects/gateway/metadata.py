@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
@@ -28,13 +28,13 @@ OLD_RSA = {
 FORGOTTEN_SECRET = {"kty": "oct", "kid": "hs", "alg": "HS256", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}
 
 
-def announcing(change: Callable[[DiscoveryFacts], JsonObject]) -> Callable[[DiscoveryFacts], JsonObject]:
+def with_members(change: Callable[[DiscoveryFacts], JsonObject]) -> Callable[[DiscoveryFacts], JsonObject]:
     """The correct document with some members replaced."""
     return lambda facts: discovery_document(facts) | change(facts)
 
 
 def not_announcing(*names: str) -> Callable[[DiscoveryFacts], JsonObject]:
-    return lambda facts: lacking(discovery_document(facts), *names)
+    return lambda facts: without_members(discovery_document(facts), *names)
 
 
 def with_private_part(key: SigningKey) -> JsonObject:
@@ -94,7 +94,7 @@ DISCOVERY = (
     defect(
         "issuer-per-resource (DISC-02 CLAIM-01 CLAIM-11 REDEEM-01): The issuer in the document is the "
         "per-Resource authorization server, while tokens have the core issuer.",
-        discovery_document=announcing(lambda facts: {"issuer": facts.authorization_server}),
+        discovery_document=with_members(lambda facts: {"issuer": facts.authorization_server}),
     ),
     defect(
         "issuer-left-out (DISC-02 CLAIM-01 REDEEM-01): The document has no issuer.",
@@ -102,43 +102,43 @@ DISCOVERY = (
     ),
     defect(
         "issuer-empty (DISC-02 CLAIM-01 REDEEM-01): The issuer in the document is an empty string.",
-        discovery_document=announcing(lambda _: {"issuer": ""}),
+        discovery_document=with_members(lambda _: {"issuer": ""}),
     ),
     defect(
         "authorization-endpoint-without-resource (DISC-03 REDEEM-01): The authorization endpoint lacks the "
         "Resource ID.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"authorization_endpoint": f"{facts.base_url}/oauth2/auth"}
         ),
     ),
     defect(
         "authorization-endpoint-on-core (DISC-03 REDEEM-01): The document has the authorization endpoint on "
         "the core host.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"authorization_endpoint": f"{facts.core_url}/{facts.resource.id}/oauth2/auth"}
         ),
     ),
     defect(
         "token-endpoint-on-base (DISC-04 REDEEM-01): The document has the token endpoint on the gateway API "
         "host, below the Resource.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"token_endpoint": f"{facts.authorization_server}/oauth2/token"}
         ),
     ),
     defect(
         "token-endpoint-with-another-path (DISC-04 REDEEM-01): The document has the token endpoint with the "
         "path of an older version.",
-        discovery_document=announcing(lambda facts: {"token_endpoint": f"{facts.core_url}/oauth/token"}),
+        discovery_document=with_members(lambda facts: {"token_endpoint": f"{facts.core_url}/oauth/token"}),
     ),
     defect(
         "jwks-uri-of-the-resource (DISC-05 KEYS-01 KEYS-02 KEYS-03 KEYS-04 CLAIM-11 REDEEM-01): The jwks_uri "
         "in the document is that of the Resource's own key set.",
-        discovery_document=announcing(lambda facts: {"jwks_uri": f"{facts.authorization_server}/jwks"}),
+        discovery_document=with_members(lambda facts: {"jwks_uri": f"{facts.authorization_server}/jwks"}),
     ),
     defect(
         "jwks-uri-differs-between-resources (DISC-05): The documents of different Resources have different "
         "URLs for the core key set.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"jwks_uri": f"{facts.core_url}/jwks?resource={facts.resource.id}"}
         ),
     ),
@@ -149,7 +149,7 @@ DISCOVERY = (
     defect(
         "registration-endpoint-on-core (DISC-06 REDEEM-01): The document has the registration endpoint on "
         "the core host, which has none.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"registration_endpoint": f"{facts.core_url}/api/register"}
         ),
     ),

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateproof.reference.defects.gateway.proxy_clients import while_checked
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked
 from gateproof.reference.deviations.leaks import REDEMPTION, TOKEN, access_token_in, logging, with_member
@@ -81,7 +81,7 @@ def projects_by_name() -> dict[str, Any]:
             return redemption.same_project(facts)
         return None
 
-    return {"around": around, **while_checked(redemption.same_project, same)}
+    return {"around": around, **redemption_check_replaced(redemption.same_project, same)}
 
 
 def granted_on_request(requested: tuple[str, ...], agent: Agent) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.reference.defects.defect import instead
-from gateproof.reference.defects.gateway.code_bindings import fields_but, verifier_by
+from gateproof.reference.defects.gateway.code_bindings import fields_except, verifier_accepted_if
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import code_exchange as honest
 from gateproof.reference.gateway.policy.code_exchange import (
@@ -46,13 +46,13 @@ def secret_under(keys: tuple[str, ...]) -> dict[str, Any]:
 
 def verifier_under(keys: tuple[str, ...]) -> dict[str, Any]:
     """A verifier that is not a string matches every challenge."""
-    unnested: RequestCheck = fields_but("code_verifier")
+    unnested: RequestCheck = fields_except("code_verifier")
 
     def check(facts: TokenRequestFacts) -> Refusal | None:
         found = nested(facts, "code_verifier", keys)
         return unnested(facts) if found else honest.exchange_fields_are_given(facts)
 
-    return {"exchange_fields": check, **verifier_by(lambda verifier, _challenge: verifier == "")}
+    return {"exchange_fields": check, **verifier_accepted_if(lambda verifier, _challenge: verifier == "")}
 
 
 DEFECTS = (

@@ -12,7 +12,7 @@ def broken_line_is_a_no(answer: MerchantAnswer) -> Verdict:
     return "rejected" if answer.trouble == "connection" else refresh_verdict(answer)
 
 
-_DOWNFALL = held_locks.Downfall()
+_DOWNFALL = held_locks.Outage()
 
 DEFECTS = (
     defect(
@@ -33,7 +33,7 @@ DEFECTS = (
     defect(
         "greeting-in-the-accept-loop (ROBUST-03): The gateway accepts the next connection only after the "
         "one before it has sent its first byte.",
-        listen=http_readers.greeting_one_at_a_time(),
+        listen=http_readers.accepting_after_first_byte(),
     ),
     defect(
         "vault-locked-over-the-network (ROBUST-03): The gateway handles one redemption at a time; all "
@@ -59,8 +59,8 @@ DEFECTS = (
     defect(
         "refresh-nobody-ends-without-its-caller (ROBUST-02): If a caller disconnects during a refresh, the "
         "refresh is cancelled, and later redemptions of that merchant token wait for it forever.",
-        vault_at_work=held_locks.OrphansVault,
-        around=held_locks.ending_with_its_caller(),
+        vault_factory=held_locks.UnfinishedRefreshVault,
+        around=held_locks.cancelled_on_disconnect(),
     ),
     defect(
         "first-answer-for-two-requests (REDEEM-12): If two requests are pipelined on one connection, the "

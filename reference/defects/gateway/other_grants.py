@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 
 _JSON = ("content-type", "application/json")
@@ -28,7 +28,7 @@ def granting(grant_type: str, token: Callable[[dict[str, str], Gateway], str]) -
         headers = (_JSON, ("cache-control", "no-store"))
         return Answered(status=200, headers=headers, body=body.encode()) if given else answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def for_a_known_login(form: dict[str, str], gateway: Gateway) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page, pending_page
 from gateproof.reference.gateway.records import Person
@@ -74,7 +74,7 @@ def naming_the_agent(where: Callable[[Asked], bool]) -> Callable[[Asked, Answere
 
 def errors_on_pages(where: Callable[[Asked], bool]) -> dict[str, Any]:
     """Errors are shown on pages instead of redirects; those at these paths contain the agent's name."""
-    return {"is_told_to_the_agent": lambda _: False, "around": meddling(naming_the_agent(where))}
+    return {"redirects_error": lambda _: False, "around": altering_answers(naming_the_agent(where))}
 
 
 DEFECTS = (
@@ -115,7 +115,7 @@ DEFECTS = (
     defect(
         "unknown-client-quoted-as-markup (AUTHZ-23): The error page for an unknown client contains its "
         "client_id unescaped.",
-        around=meddling(quoting_parameter("client_id")),
+        around=altering_answers(quoting_parameter("client_id")),
     ),
     defect(
         "client-name-as-markup-while-pending (AUTHZ-23): The page for a Pending agent contains the agent's "
@@ -140,6 +140,6 @@ DEFECTS = (
     defect(
         "redirect-uri-quoted-as-markup (AUTHZ-23): The error page for an unregistered redirect URI contains "
         "it unescaped.",
-        around=meddling(quoting_parameter("redirect_uri")),
+        around=altering_answers(quoting_parameter("redirect_uri")),
     ),
 )

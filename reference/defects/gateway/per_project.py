@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.gateway.claims import signature_alone
-from gateproof.reference.defects.gateway.metadata import announcing
+from gateproof.reference.defects.gateway.claims import only_signature_verified
+from gateproof.reference.defects.gateway.metadata import with_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.redemption import verified_claims
@@ -32,7 +32,7 @@ def id_token_of_the_realm(facts: TokenFacts) -> JsonObject:
 
 
 def of_any_realm(token: str, keys: Iterable[SigningKey], issuer: str, now: float) -> Mapping[str, Any] | None:
-    claims = signature_alone(token, keys, "", now)
+    claims = only_signature_verified(token, keys, "", now)
     own = claims is not None and str(claims["iss"]).startswith(f"{issuer}/realms/")
     return verified_claims(token, keys, claims["iss"], now) if claims and own else None
 
@@ -40,7 +40,7 @@ def of_any_realm(token: str, keys: Iterable[SigningKey], issuer: str, now: float
 DEFECTS = (
     defect(
         "issuer-per-project (DISC-02): Each Project has its own issuer, in discovery and in tokens.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"issuer": realm(facts.core_url, facts.resource.project_id)}
         ),
         access_token_claims=access_token_of_the_realm,
@@ -49,7 +49,7 @@ DEFECTS = (
     ),
     defect(
         "jwks-uri-per-project (DISC-05): Each Project announces its own jwks_uri for the core key set.",
-        discovery_document=announcing(
+        discovery_document=with_members(
             lambda facts: {"jwks_uri": f"{facts.core_url}/jwks?realm={facts.resource.project_id}"}
         ),
     ),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gateproof.reference.defects.defect import instead, lacking, without
+from gateproof.reference.defects.defect import instead, without, without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import proxy, redemption, registration
 from gateproof.reference.gateway.policy.code_exchange import TokenRequestFacts
@@ -19,7 +19,7 @@ from gateproof.reference.ids import fingerprint
 from gateproof.reference.outcomes import JsonObject, Refusal
 
 
-def keeping_secrets(kept: Callable[[str], str]) -> dict[str, object]:
+def storing_secrets_as(kept: Callable[[str], str]) -> dict[str, object]:
     """Stores and compares `kept(secret)`, which loses a part of the secret."""
 
     def right(facts: ProxyClientFacts) -> Refusal | None:
@@ -75,7 +75,7 @@ def empty_secret_is_right(facts: ProxyClientFacts) -> Refusal | None:
     return proxy.proxy_secret_is_right(facts)
 
 
-def while_checked(check: RedemptionCheck, wrong: RedemptionCheck) -> dict[str, object]:
+def redemption_check_replaced(check: RedemptionCheck, wrong: RedemptionCheck) -> dict[str, object]:
     checks = instead(REDEMPTION_CHECKS, check, wrong)
     return {"redemption_checks": checks, "redemption_rechecks": checks}
 
@@ -149,16 +149,18 @@ def _posing(store: Store, agent: Agent) -> ProxyClient:
 
 
 def standing_unless_revoked(facts: RedemptionFacts) -> Refusal | None:
-    return redemption.proxy_client_still_stands(facts) if facts.proxy_client is not None else None
+    return redemption.proxy_client_is_not_revoked(facts) if facts.proxy_client is not None else None
 
 
-def from_form_or_basic(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
+def credentials_from_form_or_basic(facts: TokenRequestFacts) -> ProxyCredentials | Refusal:
     if facts.value("client_secret"):
         return ProxyCredentials(client_id=facts.value("client_id"), secret=facts.value("client_secret"))
     return proxy.proxy_credentials(facts)
 
 
-AGENTS_ARE_CLIENTS = while_checked(redemption.proxy_client_still_stands, standing_unless_revoked)
+AGENTS_AS_PROXY_CLIENTS = redemption_check_replaced(
+    redemption.proxy_client_is_not_revoked, standing_unless_revoked
+)
 
 
 def tokens_of_one_kind(store: Store, token: str) -> ProxyToken | None:
@@ -198,17 +200,17 @@ DEFECTS = (
     defect(
         "proxy-secret-in-any-case (PROXY-03): The gateway compares the secret of a Proxy client "
         "case-insensitively.",
-        **keeping_secrets(lambda secret: fingerprint(secret.lower())),
+        **storing_secrets_as(lambda secret: fingerprint(secret.lower())),
     ),
     defect(
         "proxy-secret-cut-at-40 (PROXY-03): The gateway stores and compares only the first 40 characters of "
         "a Proxy client's secret.",
-        **keeping_secrets(lambda secret: fingerprint(secret[:40])),
+        **storing_secrets_as(lambda secret: fingerprint(secret[:40])),
     ),
     defect(
         "proxy-secret-without-its-end (PROXY-03): The gateway ignores additional characters at the end of a "
         "Proxy client's secret.",
-        **keeping_secrets(lambda secret: fingerprint(secret[:43])),
+        **storing_secrets_as(lambda secret: fingerprint(secret[:43])),
     ),
     defect(
         "proxy-client-found-by-its-secret (PROXY-03): The gateway finds a Proxy client by its secret and "
@@ -276,7 +278,7 @@ DEFECTS = (
     defect(
         "proxy-token-for-half-an-hour (PROXY-06 PROXY-02): The gateway refuses a Proxy token after half an "
         "hour, although it announces an hour.",
-        **while_checked(redemption.proxy_token_is_good, good_for(1800)),
+        **redemption_check_replaced(redemption.proxy_token_is_good, good_for(1800)),
     ),
     defect(
         "proxy-token-never-expires (PROXY-07 ROBUST-04 REDEEM-11): The gateway does not check the expiry of "
@@ -287,34 +289,34 @@ DEFECTS = (
     defect(
         "proxy-token-with-ten-minutes-grace (PROXY-07 ROBUST-04): The gateway accepts a Proxy token for ten "
         "minutes after its expiry.",
-        **while_checked(redemption.proxy_token_is_good, good_for(4200)),
+        **redemption_check_replaced(redemption.proxy_token_is_good, good_for(4200)),
     ),
     defect(
         "agent-gets-a-proxy-token (PROXY-08): An agent gets a Proxy token with client_credentials and HTTP "
         "Basic.",
         proxy_client_named=agent_as_proxy_client,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agent-gets-a-proxy-token-by-form (PROXY-08): An agent gets a Proxy token with client_credentials "
         "and its secret in the form.",
-        proxy_credentials=from_form_or_basic,
+        proxy_credentials=credentials_from_form_or_basic,
         proxy_client_named=agent_as_proxy_client,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agent-registers-for-proxy-tokens (PROXY-08): An agent that registers with the grant type "
         "client_credentials gets Proxy tokens.",
         registration_checks=without(registration.REGISTRATION_CHECKS, registration.grants_are_supported),
-        proxy_credentials=from_form_or_basic,
+        proxy_credentials=credentials_from_form_or_basic,
         proxy_client_named=agent_that_asked_for_it,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "agents-refresh-token-as-proxy-token (PROXY-08): The gateway accepts an agent's refresh token as a "
         "Proxy token.",
         proxy_token_behind=tokens_of_one_kind,
-        **AGENTS_ARE_CLIENTS,
+        **AGENTS_AS_PROXY_CLIENTS,
     ),
     defect(
         "proxy-token-type-mac (PROXY-10): The token_type of a Proxy token is mac.",
@@ -322,7 +324,9 @@ DEFECTS = (
     ),
     defect(
         "proxy-token-without-type (PROXY-01 PROXY-10): The answer with a Proxy token has no token_type.",
-        proxy_token_answer=lambda token, life: lacking(proxy.proxy_token_answer(token, life), "token_type"),
+        proxy_token_answer=lambda token, life: without_members(
+            proxy.proxy_token_answer(token, life), "token_type"
+        ),
     ),
     defect(
         "refresh-token-for-a-proxy-client (PROXY-10): The answer with a Proxy token also has a refresh "

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.types import ASGIApp
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange as honest
@@ -141,7 +141,7 @@ def answer_of_the_last_registration() -> Around:
         await asyncio.sleep(0)
         return last[0]
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def named_by_the_clock(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgent:
@@ -181,13 +181,13 @@ def standing_from_a_cache() -> dict[str, tuple[redemption.RedemptionCheck, ...]]
         now, name = time.monotonic(), facts.proxy_token.client_id if facts.proxy_token else ""
         if now - seen.get(name, 0.0) < CACHED_S:
             return None
-        refusal = redemption.proxy_client_still_stands(facts)
+        refusal = redemption.proxy_client_is_not_revoked(facts)
         if refusal is None:
             seen[name] = now
         return refusal
 
     checks = tuple(
-        stands if check is redemption.proxy_client_still_stands else check
+        stands if check is redemption.proxy_client_is_not_revoked else check
         for check in redemption.REDEMPTION_CHECKS
     )
     return {"redemption_checks": checks, "redemption_rechecks": checks}
@@ -221,9 +221,9 @@ def proxy_token_stored_after(seconds: float) -> dict[str, Any]:
 
     def around(app: ASGIApp, gateway: Gateway) -> ASGIApp:
         gateway.store.proxy_clients = TokensEndWithTheirClient(gateway.store)
-        return meddling(stored_later)(app, gateway)
+        return altering_answers(stored_later)(app, gateway)
 
-    left_out = redemption.proxy_client_still_stands
+    left_out = redemption.proxy_client_is_not_revoked
     checks = tuple(each for each in redemption.REDEMPTION_CHECKS if each is not left_out)
     return {"around": around, "redemption_checks": checks, "redemption_rechecks": checks}
 
@@ -262,12 +262,12 @@ DEFECTS = (
     defect(
         "standings-written-back (AUTHZ-08): A sign-in writes Pending back and so undoes an approval that "
         "was made in the meantime.",
-        around=meddling(standings_written_back),
+        around=altering_answers(standings_written_back),
     ),
     defect(
         "registrations-written-back (REG-09): A registration writes back all agents across one await, so it "
         "deletes agents that register at the same time.",
-        around=meddling(agents_written_back),
+        around=altering_answers(agents_written_back),
     ),
     defect(
         "registration-answer-in-a-global (REG-09): The gateway keeps a registration answer in a global "
@@ -282,7 +282,7 @@ DEFECTS = (
     defect(
         "proxy-clients-written-back (PROXY-04): A Proxy token request writes back all Proxy clients and so "
         "undoes a revocation that was made in the meantime.",
-        around=meddling(clients_written_back),
+        around=altering_answers(clients_written_back),
     ),
     defect(
         "proxy-clients-from-a-cache (PROXY-04 ROBUST-04): The token endpoint reads Proxy clients from a "

@@ -127,7 +127,7 @@ DEFECTS = (
     defect(
         "single-flight-a-moment-late (VAULT-07 ROBUST-02): The gateway checks whether a refresh is running "
         "and starts one in two steps, with one await between them.",
-        vault_at_work=LooksThenStarts,
+        vault_factory=LooksThenStarts,
     ),
     defect(
         "single-flight-in-each-process (VAULT-07 ROBUST-02): Two processes share the vault, and each one "
@@ -137,41 +137,41 @@ DEFECTS = (
     defect(
         "lock-without-a-second-look (VAULT-07 ROBUST-02): Concurrent redemptions refresh one after the "
         "other, each with the refresh token that it read before it got the lock.",
-        vault_at_work=LocksAndDoesNotLookAgain,
+        vault_factory=LocksAndDoesNotLookAgain,
     ),
     defect(
         "refresh-locked-for-two-seconds (VAULT-07 VAULT-06 ROBUST-02): A redemption that has waited two "
         "seconds for a running refresh starts a second one.",
-        vault_at_work=LocksForTwoSeconds,
+        vault_factory=LocksForTwoSeconds,
     ),
     defect(
         "expired-token-during-a-refresh (VAULT-01): A redemption during another redemption's refresh gets "
         "the expired merchant token.",
-        vault_at_work=ServesWhatIsThere,
+        vault_factory=ServesWhatIsThere,
     ),
     defect(
         "refresh-shared-by-resource (REDEEM-12): Concurrent redemptions for one Resource share a refresh, "
         "even if they are for different users.",
-        vault_at_work=shared(lambda key: key.resource_id),
+        vault_factory=shared(lambda key: key.resource_id),
     ),
     defect(
         "refresh-shared-by-user (REDEEM-12): Concurrent redemptions for one login share a refresh, even if "
         "they are for different Resources.",
-        vault_at_work=shared(lambda key: key.login_id),
+        vault_factory=shared(lambda key: key.login_id),
     ),
     defect(
         "refresh-shared-by-project (REDEEM-12): Concurrent redemptions in one Project share a refresh, even "
         "if they are for different users or Resources.",
-        vault_at_work=shared(lambda key: key.project_id),
+        vault_factory=shared(lambda key: key.project_id),
     ),
     defect(
         "refresh-stored-for-the-last (REDEEM-12 VAULT-06 VAULT-07): The gateway also stores a refreshed "
         "merchant token for the user whose refresh was started last.",
-        vault_at_work=StoresForTheLast,
+        vault_factory=StoresForTheLast,
     ),
     defect(
         "redemption-in-a-global (REDEEM-12): The gateway keeps the current redemption in a global variable "
         "across one await, so concurrent redemptions mix up their merchant tokens.",
-        vault_at_work=LastInAGlobal,
+        vault_factory=LastInAGlobal,
     ),
 )

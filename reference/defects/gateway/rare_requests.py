@@ -252,11 +252,11 @@ DEFECTS = (
     defect(
         "mended-by-its-own-agent (VAULT-04 ROBUST-04): After a rejected refresh, only an authorization of "
         "the agent that was used before brings a new merchant token.",
-        vault_at_work=MendedByItsOwnAgent,
+        vault_factory=MendedByItsOwnAgent,
     ),
     defect(
         "closed-by-a-rejection (REDEEM-01 VAULT-02 VAULT-03 VAULT-04 ROBUST-04): After a rejected refresh "
         "of one user, redemptions of all users at the Resource get 410 until somebody authorizes again.",
-        vault_at_work=ClosedByARejection,
+        vault_factory=ClosedByARejection,
     ),
 )

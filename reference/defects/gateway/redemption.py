@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from gateproof.reference.defects.defect import instead, lacking, without
+from gateproof.reference.defects.defect import instead, without, without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import redemption
 from gateproof.reference.gateway.policy.redemption import (
@@ -20,7 +20,7 @@ from gateproof.reference.outcomes import JsonObject, Refusal
 
 PROXY_CHECKS = (
     redemption.proxy_token_is_good,
-    redemption.proxy_client_still_stands,
+    redemption.proxy_client_is_not_revoked,
     redemption.same_project,
 )
 
@@ -91,7 +91,7 @@ DEFECTS = (
     defect(
         "merchant-token-under-another-name (REDEEM-01 REDEEM-12 VAULT-01 VAULT-04 VAULT-07 VAULT-09): The "
         "redemption answer has the merchant token in the member token instead of access_token.",
-        redemption_answer=lambda entry: lacking(
+        redemption_answer=lambda entry: without_members(
             redemption_answer(entry) | {"token": entry.access_token}, "access_token"
         ),
     ),

@@ -6,18 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.defect import instead, without
+from gateproof.reference.defects.defect import without
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import redemption, token_claims, vault
 from gateproof.reference.gateway.policy.redemption import REDEMPTION_CHECKS, RedemptionCheck, RedemptionFacts
 from gateproof.reference.gateway.policy.token_claims import TokenFacts
 from gateproof.reference.gateway.records import VaultEntry
 from gateproof.reference.outcomes import Refusal
-
-
-def checking(honest: RedemptionCheck, wrong: RedemptionCheck) -> dict[str, Any]:
-    checks = instead(REDEMPTION_CHECKS, honest, wrong)
-    return {"redemption_checks": checks, "redemption_rechecks": checks}
 
 
 def forgetting(check: RedemptionCheck) -> dict[str, Any]:
@@ -30,7 +26,7 @@ def refusing(check: RedemptionCheck, *, status: int) -> dict[str, Any]:
         refusal = check(facts)
         return replace(refusal, status=status, challenge=None) if refusal else None
 
-    return checking(check, wrong)
+    return redemption_check_replaced(check, wrong)
 
 
 def any_reading_scope(facts: RedemptionFacts) -> Refusal | None:
@@ -61,12 +57,12 @@ DEFECTS = (
     defect(
         "revocation-spares-issued-tokens (REDEEM-06 ROBUST-04): Proxy tokens that were issued before the "
         "revocation of their Proxy client still redeem.",
-        **forgetting(redemption.proxy_client_still_stands),
+        **forgetting(redemption.proxy_client_is_not_revoked),
     ),
     defect(
         "token-of-a-revoked-client-is-403 (REDEEM-06 ROBUST-04): The gateway answers 403 to a Proxy token "
         "of a revoked Proxy client.",
-        **refusing(redemption.proxy_client_still_stands, status=403),
+        **refusing(redemption.proxy_client_is_not_revoked, status=403),
     ),
     defect(
         "id-token-redeems (REDEEM-07 CLAIM-09): The ID token has the type and claims of the access token, "
@@ -90,7 +86,7 @@ DEFECTS = (
     defect(
         "any-reading-scope-redeems (REDEEM-08 ROBUST-04): The gateway accepts any scope that ends in :read "
         "for redemption.",
-        **checking(redemption.user_token_may_redeem, any_reading_scope),
+        **redemption_check_replaced(redemption.user_token_may_redeem, any_reading_scope),
     ),
     defect(
         "missing-scope-is-403 (REDEEM-08): The gateway answers 403 to an access token without "

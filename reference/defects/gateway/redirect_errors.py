@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.authorization import code_redirect, error_redirect
 from gateproof.reference.gateway.records import AuthorizationRequest
@@ -41,7 +41,7 @@ def form_sent_on(status: int, path: str) -> object:
             return Answered(status=status, headers=answered.headers, body=answered.body)
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 DEFECTS = (

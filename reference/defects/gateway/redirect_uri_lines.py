@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from gateproof.reference.defects.defect import instead
-from gateproof.reference.defects.gateway.registration import https_if
+from gateproof.reference.defects.gateway.registration import with_https_test
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.defects.gateway.similar_redirect_uris import registered_by
+from gateproof.reference.defects.gateway.similar_redirect_uris import accepted_if_alike
 from gateproof.reference.gateway.policy.authorization import (
     PAGE_CHECKS,
     code_redirect,
@@ -49,7 +49,7 @@ DEFECTS = (
     defect(
         "https-on-any-line (REG-06): The gateway accepts a redirect URI of several lines if any line is an "
         "HTTPS URI.",
-        registration_checks=https_if(lambda uri: re.search(r"(?m)^https://\S+$", uri) is not None),
+        registration_checks=with_https_test(lambda uri: re.search(r"(?m)^https://\S+$", uri) is not None),
     ),
     defect(
         "redirect-uri-in-no-array (REG-06): The gateway registers a redirect_uris that is a string instead "
@@ -65,7 +65,7 @@ DEFECTS = (
         page_checks=instead(
             PAGE_CHECKS,
             redirect_uri_is_registered,
-            registered_by(lambda given, uri: uri in given.split("\n")),
+            accepted_if_alike(lambda given, uri: uri in given.split("\n")),
         ),
         code_redirect=on_one_line,
     ),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.reference.defects.defect import instead, lacking, without
+from gateproof.reference.defects.defect import instead, without, without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import code_exchange, proxy, registration
 from gateproof.reference.gateway.policy.code_exchange import (
@@ -35,12 +35,12 @@ DAY_S = 86400
 COUNTER = itertools.count(1000)
 
 
-def answering(change: Callable[[NewAgent], JsonObject]) -> Callable[[NewAgent], JsonObject]:
+def changing_answer(change: Callable[[NewAgent], JsonObject]) -> Callable[[NewAgent], JsonObject]:
     return lambda new: registration_answer(new) | change(new)
 
 
 def not_answering(*names: str) -> Callable[[NewAgent], JsonObject]:
-    return lambda new: lacking(registration_answer(new), *names)
+    return lambda new: without_members(registration_answer(new), *names)
 
 
 def demands_a_token(facts: RegistrationFacts) -> Refusal | None:
@@ -64,7 +64,7 @@ def one_redirect_uri_alone(facts: RegistrationFacts) -> Refusal | None:
     return UNSAFE if len(facts.value("redirect_uris")) > 1 else None
 
 
-def https_if(good: Callable[[str], bool]) -> tuple[RegistrationCheck, ...]:
+def with_https_test(good: Callable[[str], bool]) -> tuple[RegistrationCheck, ...]:
     """The correct checks, but with this test for HTTPS."""
 
     def check(facts: RegistrationFacts) -> Refusal | None:
@@ -169,7 +169,7 @@ DEFECTS = (
     defect(
         "redirect-uris-as-one-string (REG-02 REG-05): The registration answer has the redirect URIs in one "
         "string.",
-        registration_answer=answering(lambda new: {"redirect_uris": " ".join(new.agent.redirect_uris)}),
+        registration_answer=changing_answer(lambda new: {"redirect_uris": " ".join(new.agent.redirect_uris)}),
     ),
     defect(
         "secret-expiry-left-out (REG-02 REG-03): The registration answer has no client_secret_expires_at.",
@@ -178,17 +178,17 @@ DEFECTS = (
     defect(
         "secret-expires-in-a-month (REG-03): The registration answer says that the secret expires after 30 "
         "days.",
-        registration_answer=answering(
+        registration_answer=changing_answer(
             lambda new: {"client_secret_expires_at": int(new.agent.registered_at) + 30 * DAY_S}
         ),
     ),
     defect(
         "secret-expiry-as-a-string (REG-03 REG-02): client_secret_expires_at is the string 0.",
-        registration_answer=answering(lambda _: {"client_secret_expires_at": "0"}),
+        registration_answer=changing_answer(lambda _: {"client_secret_expires_at": "0"}),
     ),
     defect(
         "secret-expiry-as-a-boolean (REG-03 REG-02): client_secret_expires_at is false.",
-        registration_answer=answering(lambda _: {"client_secret_expires_at": False}),
+        registration_answer=changing_answer(lambda _: {"client_secret_expires_at": False}),
     ),
     defect(
         "registration-wants-a-token (REG-04 REG-01): Registration requires an initial access token.",
@@ -201,27 +201,27 @@ DEFECTS = (
     ),
     defect(
         "second-redirect-uri-left-out (REG-05): The registration answer leaves out the second redirect URI.",
-        registration_answer=answering(
+        registration_answer=changing_answer(
             lambda new: {"redirect_uris": [*new.agent.redirect_uris[:1], *new.agent.redirect_uris[2:]]}
         ),
     ),
     defect(
         "redirect-uris-in-normal-form (REG-05): The registration answer has the redirect URIs in lower case.",
-        registration_answer=answering(
+        registration_answer=changing_answer(
             lambda new: {"redirect_uris": [uri.lower() for uri in new.agent.redirect_uris]}
         ),
     ),
     defect(
         "redirect-uris-without-their-query (REG-05): The registration answer has the redirect URIs without "
         "their query.",
-        registration_answer=answering(
+        registration_answer=changing_answer(
             lambda new: {"redirect_uris": [uri.partition("?")[0] for uri in new.agent.redirect_uris]}
         ),
     ),
     defect(
         "loopback-redirects-over-http (REG-06): The gateway accepts plain http redirect URIs on loopback "
         "hosts.",
-        registration_checks=https_if(https_or_loopback),
+        registration_checks=with_https_test(https_or_loopback),
     ),
     defect(
         "only-the-first-redirect-uri-is-looked-at (REG-06): The gateway checks only the first redirect URI "
@@ -240,17 +240,17 @@ DEFECTS = (
     defect(
         "anything-that-begins-with-https (REG-06): The gateway accepts every redirect URI that begins with "
         "the letters https.",
-        registration_checks=https_if(lambda uri: uri.startswith("https")),
+        registration_checks=with_https_test(lambda uri: uri.startswith("https")),
     ),
     defect(
         "anything-that-names-https (REG-06): The gateway accepts every redirect URI that contains https:// "
         "anywhere.",
-        registration_checks=https_if(lambda uri: "https://" in uri),
+        registration_checks=with_https_test(lambda uri: "https://" in uri),
     ),
     defect(
         "custom-schemes-for-native-apps (REG-06): The gateway refuses only plain http redirect URIs and "
         "accepts every other scheme, as for native apps.",
-        registration_checks=https_if(lambda uri: not uri.lower().startswith("http:")),
+        registration_checks=with_https_test(lambda uri: not uri.lower().startswith("http:")),
     ),
     defect(
         "basic-agents-by-form (REG-08): An agent can register with client_secret_basic, and gets tokens "
@@ -314,7 +314,7 @@ DEFECTS = (
     ),
     defect(
         "auth-method-answered-as-basic (REG-13): The registration answer always says client_secret_basic.",
-        registration_answer=answering(lambda _: {"token_endpoint_auth_method": "client_secret_basic"}),
+        registration_answer=changing_answer(lambda _: {"token_endpoint_auth_method": "client_secret_basic"}),
     ),
     defect(
         "auth-method-left-out (REG-13 REG-02): The registration answer has no token_endpoint_auth_method.",

@@ -50,9 +50,9 @@ def tokens_of_the_first_stay() -> dict[str, object]:
         client = facts.proxy_client
         if client is not None and firsts.get(client.project_id) == client.id:
             return None
-        return redemption.proxy_client_still_stands(facts)
+        return redemption.proxy_client_is_not_revoked(facts)
 
-    checks = instead(REDEMPTION_CHECKS, redemption.proxy_client_still_stands, stands)
+    checks = instead(REDEMPTION_CHECKS, redemption.proxy_client_is_not_revoked, stands)
     return {"keep_proxy_token": keep, "redemption_checks": checks, "redemption_rechecks": checks}
 
 
@@ -66,7 +66,7 @@ def forgotten_after(seconds: float) -> Callable[[RedemptionFacts], Refusal | Non
             since = noted.setdefault(client.id, facts.now)
             if facts.now > since + seconds:
                 return None
-        return redemption.proxy_client_still_stands(facts)
+        return redemption.proxy_client_is_not_revoked(facts)
 
     return stands
 
@@ -92,7 +92,7 @@ def back_after(seconds: float) -> dict[str, object]:
 
 
 def for_a_while(seconds: float) -> dict[str, object]:
-    checks = instead(REDEMPTION_CHECKS, redemption.proxy_client_still_stands, forgotten_after(seconds))
+    checks = instead(REDEMPTION_CHECKS, redemption.proxy_client_is_not_revoked, forgotten_after(seconds))
     return {"redemption_checks": checks, "redemption_rechecks": checks}
 
 

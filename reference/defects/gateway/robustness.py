@@ -13,7 +13,7 @@ import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
@@ -46,7 +46,7 @@ def failing_on(name: str) -> Any:
             return replace(answered, status=500, body=b"Internal Server Error")
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def _reads_json_without_looking(asked: Asked) -> None:
@@ -176,7 +176,7 @@ def wedged_by_a_crowd() -> Any:
         wedged = now < wedged_until and asked.path.endswith("/api/register")
         return replace(answered, status=503, body=b"") if wedged else answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def slots_lost_to_broken_connections() -> Any:

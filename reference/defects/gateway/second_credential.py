@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.defects.defect import instead
-from gateproof.reference.defects.gateway.agent_credentials import basic_too
-from gateproof.reference.defects.gateway.proxy_clients import while_checked
+from gateproof.reference.defects.gateway.agent_credentials import basic_accepted
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.deviations.reissued_token import ReissuedToken
 from gateproof.reference.gateway.policies import SpendCode
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration
 from gateproof.reference.gateway.policy.code_exchange import (
@@ -66,14 +66,14 @@ def reaching_used_tokens() -> dict[str, object]:
 
     def check(facts: RedemptionFacts) -> Refusal | None:
         sent = facts.proxy_headers[0]
-        refusal = redemption.proxy_client_still_stands(facts)
+        refusal = redemption.proxy_client_is_not_revoked(facts)
         if facts.proxy_client is None or (refusal is not None and sent in used):
             return refusal
         if refusal is None:
             used.add(sent)
         return None
 
-    return while_checked(redemption.proxy_client_still_stands, check)
+    return redemption_check_replaced(redemption.proxy_client_is_not_revoked, check)
 
 
 def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
@@ -89,9 +89,12 @@ def reaching_one_token(which: Callable[[list[str]], str]) -> dict[str, Any]:
         tokens = given.get(client.id, []) if client else []
         if tokens and fingerprint(facts.proxy_headers[0]) != which(tokens):
             return None
-        return redemption.proxy_client_still_stands(facts)
+        return redemption.proxy_client_is_not_revoked(facts)
 
-    return {"keep_proxy_token": keep, **while_checked(redemption.proxy_client_still_stands, check)}
+    return {
+        "keep_proxy_token": keep,
+        **redemption_check_replaced(redemption.proxy_client_is_not_revoked, check),
+    }
 
 
 def first_two_alone(facts: RegistrationFacts) -> Refusal | None:
@@ -129,10 +132,10 @@ def secret_in_a_refusal() -> dict[str, Any]:
 
 def basic_over_the_form(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
     """If a form with a secret comes with a Basic header, the header is used."""
-    return basic_too(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
+    return basic_accepted(with_id=True)(facts) if facts.value("client_secret") else agent_credentials(facts)
 
 
-def forgotten_after(seconds: float) -> SpendCode:
+def used_codes_forgotten_after(seconds: float) -> SpendCode:
     """Used codes are in a cache whose entries expire before the codes do."""
     used: dict[str, float] = {}
 
@@ -147,12 +150,12 @@ def forgotten_after(seconds: float) -> SpendCode:
     return spend
 
 
-KEPT = TokenHandedOutAgain()
+KEPT = ReissuedToken()
 
 PROXY_TOKENS = (
     defect(
         "proxy-token-renewed-by-use (PROXY-07 ROBUST-04): A Proxy token expires an hour after its last use.",
-        **while_checked(redemption.proxy_token_is_good, renewed_by_use()),
+        **redemption_check_replaced(redemption.proxy_token_is_good, renewed_by_use()),
     ),
     defect(
         "proxy-token-given-again-with-a-whole-hour (PROXY-02 PROXY-06): A Proxy client gets its existing "
@@ -214,7 +217,7 @@ AGENT_CREDENTIALS = (
         "used-codes-forgotten-after-two-minutes (CODE-02): A code is valid for ten minutes, but the gateway "
         "forgets after two minutes that it was used.",
         code_lifetime_s=600,
-        spend_code=forgotten_after(120),
+        spend_code=used_codes_forgotten_after(120),
     ),
 )
 

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from gateproof.reference.defects.gateway.metadata import with_private_part
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.defects.gateway.vault import NOTHING_WORKS
+from gateproof.reference.defects.gateway.vault import RULES_WITHOUT_MERCHANT_TOKENS
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy import code_exchange, discovery, key_sets
@@ -124,8 +124,8 @@ DEFECTS = (
         **private_once_used(),
     ),
     defect(
-        f"assertions-under-the-core-key-after-a-rotation (VAULT-08 {NOTHING_WORKS}): After a rotation, the "
-        f"gateway signs its assertions to the merchant with the new core key.",
+        f"assertions-under-the-core-key-after-a-rotation (VAULT-08 {RULES_WITHOUT_MERCHANT_TOKENS}): "
+        f"After a rotation, the gateway signs its assertions to the merchant with the new core key.",
         assertion_key=lambda core, own: core.current if core.retired else own,
     ),
     defect(

@@ -53,7 +53,7 @@ def stopped_by_losing_a_token() -> dict[str, Any]:
         lost = old is not None and verdict == "rejected"
         return vault.entry_after_provisioning(old, verdict, answer, now)
 
-    return {"entry_after_provisioning": entry, "sign_in_goes_on": lambda _: not lost}
+    return {"entry_after_provisioning": entry, "continues_sign_in": lambda _: not lost}
 
 
 def found_by_indicator(which: int) -> Callable[[RedemptionFacts], Resource | None]:

@@ -6,7 +6,7 @@ import base64
 from urllib.parse import quote
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import meddling
+from gateproof.reference.deviations.altered_answers import altering_answers
 from gateproof.reference.deviations.leaks import (
     REDEMPTION,
     TOKEN,
@@ -58,7 +58,7 @@ DEFECTS = (
     defect(
         "refresh-token-in-a-cookie (SECRET-01 SECRET-06): The gateway sets a cookie in the browser that "
         "contains the merchant refresh token, base64-encoded.",
-        around=meddling(refresh_token_in_a_cookie),
+        around=altering_answers(refresh_token_in_a_cookie),
     ),
     defect(
         "merchant-token-in-a-refused-redemption (SECRET-02): A redemption that is refused with 404 has the "
@@ -130,20 +130,20 @@ DEFECTS = (
     ),
     defect(
         "form-in-the-error (SECRET-04 REG-10): Errors of the token endpoint contain all fields of the form.",
-        around=meddling(form_in_the_error),
+        around=altering_answers(form_in_the_error),
     ),
     defect(
         "basic-in-the-error (SECRET-04): Errors repeat the Basic header of the request.",
-        around=meddling(basic_in_the_error),
+        around=altering_answers(basic_in_the_error),
     ),
     defect(
         "proxy-clients-in-discovery (SECRET-04): The discovery document lists the IDs of the Proxy clients.",
-        around=meddling(proxy_clients_in_discovery),
+        around=altering_answers(proxy_clients_in_discovery),
     ),
     defect(
         "proxy-clients-on-a-page (SECRET-04): The approve page contains the IDs of all Proxy clients in an "
         "attribute.",
-        around=meddling(proxy_client_on_the_page),
+        around=altering_answers(proxy_client_on_the_page),
     ),
     defect(
         "bearer-in-the-log (SECRET-05): Redemption logs the Authorization header.",
@@ -199,16 +199,16 @@ DEFECTS = (
         "token-requests-sent-away (SECRET-07 CODE-02 CODE-03 CODE-04 CODE-05 CODE-06 CODE-08 CODE-11 "
         "CODE-15 ROBUST-04): The token endpoint redirects requests that it would refuse with 400 to another "
         "host, with 307.",
-        around=meddling(token_requests_sent_away),
+        around=altering_answers(token_requests_sent_away),
     ),
     defect(
         "callback-lets-its-address-out (SECRET-07 AUTHZ-15): The page at the callback has the referrer "
         "policy unsafe-url, so its URL with the merchant's code goes to other hosts.",
-        around=meddling(leaking_referrer),
+        around=altering_answers(leaking_referrer),
     ),
     defect(
         "code-to-a-help-page (SECRET-07): The answer to a refused exchange has a Location on another host, "
         "with the code in its query.",
-        around=meddling(code_to_a_help_page),
+        around=altering_answers(code_to_a_help_page),
     ),
 )

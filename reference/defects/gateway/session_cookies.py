@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 
 Change = Callable[[Asked, Answered, Gateway], Answered]
@@ -49,25 +49,27 @@ def repeated_for_scripts(asked: Asked, answered: Answered, _gateway: Gateway) ->
 DEFECTS = (
     defect(
         "session-cookie-without-secure (AUTHZ-27): The gateway's cookie has no attribute Secure.",
-        around=meddling(written(without_secure)),
+        around=altering_answers(written(without_secure)),
     ),
     defect(
         "session-cookie-for-scripts (AUTHZ-27): The gateway's cookie has no attribute HttpOnly.",
-        around=meddling(written(without_http_only)),
+        around=altering_answers(written(without_http_only)),
     ),
     defect(
         "session-cookie-with-a-semicolon-forgotten (AUTHZ-27): A missing semicolon joins the cookie's "
         "attributes Secure and HttpOnly into one, which browsers ignore.",
-        around=meddling(written(with_a_semicolon_forgotten)),
+        around=altering_answers(written(with_a_semicolon_forgotten)),
     ),
     defect(
         "session-cookie-without-secure-once-signed-in (AUTHZ-27): The cookie that a browser gets after the "
         "sign-in has no attribute Secure.",
-        around=meddling(written(without_secure, lambda asked: asked.path.endswith("/sign-in/callback"))),
+        around=altering_answers(
+            written(without_secure, lambda asked: asked.path.endswith("/sign-in/callback"))
+        ),
     ),
     defect(
         "session-cookie-for-scripts-when-repeated (AUTHZ-27): A browser that sends its cookie gets it "
         "again, without HttpOnly.",
-        around=meddling(repeated_for_scripts),
+        around=altering_answers(repeated_for_scripts),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy import sign_in
@@ -161,12 +161,12 @@ DEFECTS = (
     defect(
         "token-endpoint-by-client-id (AUTHZ-22): If the gateway has the same client ID at two merchants, "
         "requests for both go to the token endpoint of the first.",
-        vault_at_work=VaultByClientId,
+        vault_factory=VaultByClientId,
     ),
     defect(
         "token-endpoint-by-claimed-issuer (AUTHZ-22): A discovery document that names another merchant's "
         "issuer replaces the token endpoint of that merchant.",
-        vault_at_work=VaultAsDiscovered,
+        vault_factory=VaultAsDiscovered,
     ),
     defect(
         "vault-by-client-id (AUTHZ-22): The vault is keyed by user and client ID at the merchant, so two "
@@ -199,6 +199,6 @@ DEFECTS = (
         "merchant's discovery document; all Resources share one callback, which ignores iss.",
         one_callback=True,
         answering=whoever_answers,
-        around=meddling(sent_as_discovered),
+        around=altering_answers(sent_as_discovered),
     ),
 )

@@ -126,12 +126,12 @@ STANDINGS = (
     defect(
         "rejection-ends-the-sign-in (AUTHZ-10 ROBUST-04): The sign-in fails if the merchant rejects the "
         "gateway.",
-        sign_in_goes_on=lambda verdict: verdict != "rejected",
+        continues_sign_in=lambda verdict: verdict != "rejected",
     ),
     defect(
         "sign-in-needs-a-merchant-token (AUTHZ-10 VAULT-10 ROBUST-04): The sign-in fails if the gateway "
         "gets no merchant token.",
-        sign_in_goes_on=lambda verdict: verdict == "accepted",
+        continues_sign_in=lambda verdict: verdict == "accepted",
     ),
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.defects.gateway.vault_ownership import by_login_as
+from gateproof.reference.defects.gateway.vault_ownership import keyed_by_login_form
 from gateproof.reference.gateway.policy import sign_in
 from gateproof.reference.gateway.policy.sign_in import IdTokenFacts
 from gateproof.reference.gateway.policy.token_claims import subject
@@ -89,31 +89,31 @@ DEFECTS = (
     defect(
         "vault-keyed-by-the-login-in-small-letters (REDEEM-12): The vault is keyed by the login in lower "
         "case.",
-        vault_key=by_login_as(str.lower),
+        vault_key=keyed_by_login_form(str.lower),
     ),
     defect(
         "vault-keyed-by-a-trimmed-login (REDEEM-12): The vault is keyed by the login without whitespace "
         "around it.",
-        vault_key=by_login_as(str.strip),
+        vault_key=keyed_by_login_form(str.strip),
     ),
     defect(
         "vault-keyed-by-a-login-without-blanks (REDEEM-12): The vault is keyed by the login without any "
         "whitespace.",
-        vault_key=by_login_as(without_blanks),
+        vault_key=keyed_by_login_form(without_blanks),
     ),
     defect(
         "vault-keyed-by-a-composed-login (REDEEM-12): The vault is keyed by the login in Unicode form NFC.",
-        vault_key=by_login_as(composed),
+        vault_key=keyed_by_login_form(composed),
     ),
     defect(
         "vault-keyed-as-a-database-compares (REDEEM-12): The vault is keyed by the login, in a column whose "
         "collation ignores case, accents and trailing spaces.",
-        vault_key=by_login_as(as_a_database_compares),
+        vault_key=keyed_by_login_form(as_a_database_compares),
     ),
     defect(
         "vault-keyed-by-the-mailbox (REDEEM-12): The vault is keyed by the login without full stops and "
         "+tags before the @.",
-        vault_key=by_login_as(as_a_mailbox),
+        vault_key=keyed_by_login_form(as_a_mailbox),
     ),
     defect(
         "sub-of-the-login-in-small-letters (CLAIM-03): Logins that differ only in case get the same `sub`.",

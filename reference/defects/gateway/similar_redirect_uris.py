@@ -23,7 +23,7 @@ from gateproof.reference.outcomes import Refusal
 Alike = Callable[[str, str], bool]
 
 
-def registered_by(alike: Alike) -> AuthorizationCheck:
+def accepted_if_alike(alike: Alike) -> AuthorizationCheck:
     """A check that also accepts a redirect URI if it is `alike` to a registered one."""
 
     def check(facts: AuthorizationFacts) -> Refusal | None:
@@ -37,7 +37,7 @@ def registered_by(alike: Alike) -> AuthorizationCheck:
 
 
 def taken(name: str, what: str, alike: Alike) -> Defect[Policies]:
-    checks = instead(PAGE_CHECKS, redirect_uri_is_registered, registered_by(alike))
+    checks = instead(PAGE_CHECKS, redirect_uri_is_registered, accepted_if_alike(alike))
     return defect(f"{name} (AUTHZ-06): {what}", page_checks=checks)
 
 

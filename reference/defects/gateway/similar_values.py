@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.gateway.code_bindings import verifier_by
-from gateproof.reference.defects.gateway.redemption_refusals import checking
+from gateproof.reference.defects.gateway.code_bindings import verifier_accepted_if
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
@@ -91,11 +91,11 @@ DEFECTS = (
     defect(
         "redemption-scope-as-a-beginning (REDEEM-08): The gateway accepts for redemption any scope that "
         "contains ext_token:read, for example as its beginning.",
-        **checking(redemption.user_token_may_redeem, scope_somewhere),
+        **redemption_check_replaced(redemption.user_token_may_redeem, scope_somewhere),
     ),
     defect(
         "verifier-stripped (CODE-04): The gateway removes whitespace around a code_verifier.",
-        **verifier_by(lambda verifier, challenge: challenge_of(verifier.strip()) == challenge),
+        **verifier_accepted_if(lambda verifier, challenge: challenge_of(verifier.strip()) == challenge),
     ),
     defect(
         "rotation-keeps-one-key (KEYS-04): The gateway keeps one retired key, so a second rotation removes "

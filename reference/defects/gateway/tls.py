@@ -9,7 +9,7 @@ from gateproof.reference.deviations.tls_listeners import (
     AnotherPort,
     listen_to_both,
     listening_as,
-    under_another_name,
+    with_wrong_certificate,
 )
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
 from gateproof.reference.outcomes import JsonObject
@@ -46,6 +46,6 @@ DEFECTS = (
     defect(
         "core-certificate-of-another-host (TLS-01): The core host has a self-signed certificate for another "
         "host name.",
-        listen=listening_as(under_another_name, which=_CORE),
+        listen=listening_as(with_wrong_certificate, which=_CORE),
     ),
 )

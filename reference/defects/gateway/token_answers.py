@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy.proxy import proxy_token_answer
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, Tokens, token_answer
@@ -12,7 +12,7 @@ from gateproof.reference.outcomes import JsonObject
 
 
 def leaving_out(*names: str) -> Callable[[TokenFacts, Tokens], JsonObject]:
-    return lambda facts, tokens: lacking(token_answer(facts, tokens), *names)
+    return lambda facts, tokens: without_members(token_answer(facts, tokens), *names)
 
 
 def scope_as_array(facts: TokenFacts, tokens: Tokens) -> JsonObject:
@@ -41,7 +41,7 @@ DEFECTS = (
     ),
     defect(
         "proxy-lifetime-left-out (PROXY-01 PROXY-02): The answer with a Proxy token has no expires_in.",
-        proxy_token_answer=lambda token, life: lacking(proxy_token_answer(token, life), "expires_in"),
+        proxy_token_answer=lambda token, life: without_members(proxy_token_answer(token, life), "expires_in"),
     ),
     defect(
         "proxy-token-type-null (PROXY-01 PROXY-10): The token_type of a Proxy token is null.",

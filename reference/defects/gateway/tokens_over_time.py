@@ -10,8 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.defects.gateway.after_another_event import Rotations
-from gateproof.reference.defects.gateway.claims import claiming, for_the_api_too, jwt_refresh_token
-from gateproof.reference.defects.gateway.proxy_clients import while_checked
+from gateproof.reference.defects.gateway.claims import (
+    id_token_for_the_resource_too,
+    jwt_refresh_token,
+    with_claims,
+)
+from gateproof.reference.defects.gateway.proxy_clients import redemption_check_replaced
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import proxy, redemption, token_claims
 from gateproof.reference.gateway.policy.redemption import RedemptionFacts
@@ -86,13 +90,13 @@ def known_by_the_first(key: str, name: str) -> Callable[[TokenFacts], JsonObject
         said = ext["agent"] | {name: first.setdefault(ext["agent"][key], ext["agent"][name])}
         return {"ext": ext | {"agent": said}}
 
-    return claiming(agent)
+    return with_claims(agent)
 
 
 def ends_with_the_first() -> Callable[[TokenFacts], JsonObject]:
     """Uses the expiry of the grant's first access token."""
     ends: dict[str, int] = {}
-    return claiming(
+    return with_claims(
         lambda facts: {"exp": ends.setdefault(facts.grant.id, int(facts.now) + ACCESS_TOKEN_LIFETIME_S)}
     )
 
@@ -109,7 +113,7 @@ def session_of_the_first() -> dict[str, Any]:
         over = facts.grant is not None and facts.now > ends.get(facts.grant.id, facts.now)
         return redemption.user_token_is_good(replace(facts, grant=None) if over else facts)
 
-    return {"access_token_claims": claims, **while_checked(redemption.user_token_is_good, good)}
+    return {"access_token_claims": claims, **redemption_check_replaced(redemption.user_token_is_good, good)}
 
 
 def of_the_quarter(facts: TokenFacts) -> JsonObject:
@@ -125,7 +129,7 @@ def made_of_the_login(written: Callable[[bytes], str]) -> Callable[..., str]:
 
 
 def id_token_of_a_refresh(facts: TokenFacts) -> JsonObject:
-    return for_the_api_too(facts) if is_refresh(facts) else token_claims.id_token_claims(facts)
+    return id_token_for_the_resource_too(facts) if is_refresh(facts) else token_claims.id_token_claims(facts)
 
 
 def second_one_is_a_jwt(facts: TokenFacts, ids: Ids) -> str:
@@ -169,7 +173,7 @@ DEFECTS = (
     ),
     defect(
         "sub-of-the-quarter (CLAIM-03): `sub` of a user changes every 90 days.",
-        access_token_claims=claiming(of_the_quarter),
+        access_token_claims=with_claims(of_the_quarter),
     ),
     defect(
         "sub-is-the-login-backwards-in-hex (CLAIM-03): `sub` is Project and login in reverse order, in "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import redemption, vault
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
@@ -93,7 +93,7 @@ def asserting(change: Callable[[Grant, Agent], dict[str, Any]]) -> Callable[...,
 
 
 def nobody_acting(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
-    return lacking(vault.user_assertion(grant, agent, resource, jti, now), "act")
+    return without_members(vault.user_assertion(grant, agent, resource, jti, now), "act")
 
 
 def first_user_for_all() -> Callable[[Grant, Agent], dict[str, Any]]:
@@ -102,7 +102,7 @@ def first_user_for_all() -> Callable[[Grant, Agent], dict[str, Any]]:
     return lambda grant, _: {"sub": first.setdefault(grant.agent_id, grant.person.login_id)}
 
 
-NOTHING_WORKS = "REDEEM-01 AUTHZ-10 ROBUST-04 ROBUST-02"
+RULES_WITHOUT_MERCHANT_TOKENS = "REDEEM-01 AUTHZ-10 ROBUST-04 ROBUST-02"
 
 DEFECTS = (
     defect(
@@ -181,8 +181,8 @@ DEFECTS = (
         step=refreshed_after(600),
     ),
     defect(
-        f"assertions-under-the-core-key (VAULT-08 {NOTHING_WORKS}): The gateway signs its assertions to the "
-        f"merchant with the core key.",
+        f"assertions-under-the-core-key (VAULT-08 {RULES_WITHOUT_MERCHANT_TOKENS}): "
+        f"The gateway signs its assertions to the merchant with the core key.",
         assertion_key=lambda core, _: core.current,
     ),
     defect(

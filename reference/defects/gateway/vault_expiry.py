@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.policy.redemption import redemption_answer
@@ -15,9 +15,9 @@ from gateproof.reference.outcomes import JsonObject
 AN_HOUR_S = 3600
 
 
-def undated(entry: VaultEntry) -> JsonObject:
+def without_expires_at(entry: VaultEntry) -> JsonObject:
     """Leaves out expires_at, which is optional, so that answers do not show the wrong expiry."""
-    return lacking(redemption_answer(entry), "expires_at")
+    return without_members(redemption_answer(entry), "expires_at")
 
 
 def due_as_before(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -73,13 +73,13 @@ DEFECTS = (
         "old-expiry-after-a-refresh (VAULT-05): A refresh stores the new merchant token with the expiry of "
         "the old one; redemption answers have no expires_at.",
         refreshed_entry=due_as_before,
-        redemption_answer=undated,
+        redemption_answer=without_expires_at,
     ),
     defect(
         "old-expiry-after-a-new-sign-in (VAULT-05): A new sign-in stores the new merchant token with the "
         "expiry of the old one; redemption answers have no expires_at.",
         entry_after_provisioning=due_as_the_lost_one,
-        redemption_answer=undated,
+        redemption_answer=without_expires_at,
     ),
     defect(
         "near-for-an-hour (VAULT-05): The gateway treats the last hour of a merchant token as near expiry, "

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.defects.gateway.vault_expiry import undated
+from gateproof.reference.defects.gateway.vault_expiry import without_expires_at
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import vault
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, Step, Verdict
@@ -86,7 +86,7 @@ def life_of_the_first() -> dict[str, Any]:
             return new
         return replace(new, expires_at=now + first.expires_at - first.issued_at)
 
-    return {"refreshed_entry": refreshed, "redemption_answer": undated}
+    return {"refreshed_entry": refreshed, "redemption_answer": without_expires_at}
 
 
 def later_expiry(
@@ -155,7 +155,7 @@ DEFECTS = (
         "expiry-that-only-moves-on (VAULT-01): A new sign-in never stores an earlier expiry of a merchant "
         "token.",
         entry_after_provisioning=later_expiry,
-        redemption_answer=undated,
+        redemption_answer=without_expires_at,
     ),
     defect(
         "four-refreshes-at-most (VAULT-01 ROBUST-04): After four refreshes, redemption answers 410, so the "
@@ -190,6 +190,6 @@ DEFECTS = (
     defect(
         "thirty-merchant-tokens-a-resource (REDEEM-01): The vault keeps only the newest thirty merchant "
         "tokens of a Resource.",
-        vault_at_work=RoomForThirty,
+        vault_factory=RoomForThirty,
     ),
 )

@@ -26,7 +26,7 @@ def by_indicator(grant: Grant, resource: Resource) -> VaultKey:
     return replace(EVERYBODY, resource_id=resource.indicator, login_id=grant.person.login_id)
 
 
-def by_login_as(kept: Callable[[str], str]) -> Callable[[Grant, Resource], VaultKey]:
+def keyed_by_login_form(kept: Callable[[str], str]) -> Callable[[Grant, Resource], VaultKey]:
     """A key with a part or form of the login, without the subject."""
     return keyed(
         project_id=lambda grant, _: grant.project_id,
@@ -120,11 +120,11 @@ DEFECTS = (
     defect(
         "vault-keyed-by-the-local-part (REDEEM-12): The vault is keyed by the part of the login before the "
         "@.",
-        vault_key=by_login_as(lambda login: login.partition("@")[0]),
+        vault_key=keyed_by_login_form(lambda login: login.partition("@")[0]),
     ),
     defect(
         "vault-keyed-by-a-cut-login (REDEEM-12): The vault is keyed by the first 64 characters of the login.",
-        vault_key=by_login_as(lambda login: login[:64]),
+        vault_key=keyed_by_login_form(lambda login: login[:64]),
     ),
     defect(
         "vault-keyed-by-indicator-and-login (REDEEM-12 ROBUST-04): The vault is keyed by Resource indicator "

@@ -67,12 +67,12 @@ DEFECTS = (
     defect(
         "decision-about-the-latest-tab (AUTHZ-17): A decision applies to the request that the browser "
         "opened last, not to that of the page.",
-        decided_on=latest_of_the_browser,
+        sign_in_decided=latest_of_the_browser,
     ),
     defect(
         "decision-about-the-latest-tab-by-its-state (AUTHZ-17): A decision applies to the request that the "
         "browser opened last, but the redirect has the state of the page.",
-        decided_on=latest_behind_its_own_state,
+        sign_in_decided=latest_behind_its_own_state,
     ),
     defect(
         "way-back-in-any-known-browser (AUTHZ-19): The callback from the merchant works in every browser "

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.wire import Asked as AskedOf
@@ -36,7 +36,7 @@ def retried_in_background(kind: Kind, status: int) -> dict[str, Any]:
                 task.add_done_callback(running.discard)
         return answered
 
-    return {"around": meddling(change)}
+    return {"around": altering_answers(change)}
 
 
 DEFECTS = (

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 
 
@@ -48,16 +48,16 @@ DEFECTS = (
     defect(
         "proxy-client-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is not JSON "
         "contains the Proxy client's ID and secret.",
-        around=meddling(with_the_client),
+        around=altering_answers(with_the_client),
     ),
     defect(
         "basic-in-the-error-for-a-bad-body (SECRET-04): The error for a body that is not JSON contains the "
         "Proxy client's Basic credentials.",
-        around=meddling(with_the_basic_header),
+        around=altering_answers(with_the_basic_header),
     ),
     defect(
         "proxy-clients-id-in-the-error-for-a-bad-body (SECRET-04): The error for an array in place of an "
         "object contains the Proxy client's ID in a header.",
-        around=meddling(with_the_id),
+        around=altering_answers(with_the_id),
     ),
 )

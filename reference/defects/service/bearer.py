@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
-from gateproof.reference.defects.service.metadata import telling
+from gateproof.reference.defects.service.metadata import with_status
 from gateproof.reference.defects.service.row import defect, mcp_defect
 from gateproof.reference.service.policy import validation
 from gateproof.reference.service.wire import Asked
@@ -17,7 +17,7 @@ Presented = Callable[[Asked], str | None]
 REFUSAL_RULES = "CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08"
 
 
-def or_else(other: Presented) -> dict[str, Presented]:
+def or_from(other: Presented) -> dict[str, Presented]:
     """If Authorization has no Bearer token, the token is taken from another place."""
     return {"presented_token": lambda asked: validation.presented_token(asked) or other(asked)}
 
@@ -175,84 +175,84 @@ DEFECTS = (
     ),
     defect(
         "token-in-the-query (CHAL-03): The service accepts a token in the query parameter access_token.",
-        **or_else(in_the_query),
+        **or_from(in_the_query),
     ),
     defect(
         "token-in-the-query-by-another-name (CHAL-03): The service accepts a token in the query parameter "
         "jwt.",
-        **or_else(in_the_query_by_another_name),
+        **or_from(in_the_query_by_another_name),
     ),
     defect(
         "token-in-a-form (CHAL-03): The service accepts a token in the form field access_token.",
-        **or_else(in_a_form("access_token")),
+        **or_from(in_a_form("access_token")),
     ),
     defect(
         "token-as-a-key (CHAL-03): The service accepts a token without a scheme in X-Api-Key.",
-        **or_else(as_a_key),
+        **or_from(as_a_key),
     ),
     defect(
         "token-as-a-user-name (CHAL-03): The service accepts a token as the user name of Basic credentials.",
-        **or_else(in_basic(0)),
+        **or_from(in_basic(0)),
     ),
     defect(
         "token-in-a-cookie (CHAL-03): The service accepts a token in the cookie access_token.",
-        **or_else(in_a_cookie),
+        **or_from(in_a_cookie),
     ),
     defect(
         "token-in-the-session-cookie (CHAL-03): The service accepts a token in the cookie session.",
-        **or_else(in_a_cookie_called("session")),
+        **or_from(in_a_cookie_called("session")),
     ),
     defect(
         "token-in-a-cookie-with-its-scheme (CHAL-03): The service accepts a token with the scheme Bearer in "
         "the cookie access_token.",
-        **or_else(in_a_cookie_called("access_token", "Bearer ")),
+        **or_from(in_a_cookie_called("access_token", "Bearer ")),
     ),
     defect(
         "token-in-a-header-of-its-own-name (CHAL-03): The service accepts a token without a scheme in the "
         "header Token.",
-        **or_else(in_a_header_called("token")),
+        **or_from(in_a_header_called("token")),
     ),
     defect(
         "token-of-a-proxy-in-front (CHAL-03): The service accepts a token in X-Forwarded-Access-Token from "
         "any sender.",
-        **or_else(in_a_header_called("x-forwarded-access-token")),
+        **or_from(in_a_header_called("x-forwarded-access-token")),
     ),
     mcp_defect(
         "token-in-the-meta (CHAL-03): The service accepts a token in the _meta of a tool call.",
-        **or_else(in_the_message("_meta")),
+        **or_from(in_the_message("_meta")),
     ),
     mcp_defect(
         "token-in-the-arguments (CHAL-03): The service accepts a token in the arguments of a tool call.",
-        **or_else(in_the_message("arguments")),
+        **or_from(in_the_message("arguments")),
     ),
     defect(
         "token-in-the-body (CHAL-03): The service accepts a token in the member access_token of the body.",
-        **or_else(in_the_body("access_token")),
+        **or_from(in_the_body("access_token")),
     ),
     defect(
         "token-in-the-body-by-another-name (CHAL-03): The service accepts a token in the member accessToken "
         "of the body.",
-        **or_else(in_the_body("accessToken")),
+        **or_from(in_the_body("accessToken")),
     ),
     defect(
         "token-in-a-form-by-another-name (CHAL-03): The service accepts a token in the form field token.",
-        **or_else(in_a_form("token")),
+        **or_from(in_a_form("token")),
     ),
     defect(
         "token-in-another-header (CHAL-03): The service accepts a token in X-Access-Token.",
-        **or_else(in_another_header),
+        **or_from(in_another_header),
     ),
     defect(
         "token-as-a-password (CHAL-03): The service accepts a token as the password of Basic credentials.",
-        **or_else(in_basic(2)),
+        **or_from(in_basic(2)),
     ),
     defect(
         f"bad-tokens-are-bad-requests ({REFUSAL_RULES}): The service answers 400 to a bad token.",
-        answer_of=telling({"not accepted"}, 400),
+        answer_of=with_status({"not accepted"}, 400),
     ),
     defect(
         f"bad-tokens-are-forbidden ({REFUSAL_RULES}): The service answers 403 to a bad token.",
-        answer_of=telling({"not accepted"}, 403),
+        answer_of=with_status({"not accepted"}, 403),
     ),
     defect(
         f"challenge-for-newcomers-alone ({REFUSAL_RULES}): The service sends the challenge only to a request "

@@ -8,7 +8,7 @@ from gateproof.reference.defects.service.bearer import (
     Presented,
     in_a_cookie_called,
     in_a_header_called,
-    or_else,
+    or_from,
 )
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.wire import Asked
@@ -32,25 +32,25 @@ DEFECTS = (
     defect(
         "token-of-a-gateway-in-front (CHAL-03): The service accepts a token in X-Gateway-Token from any "
         "sender.",
-        **or_else(in_a_header_called("x-gateway-token")),
+        **or_from(in_a_header_called("x-gateway-token")),
     ),
     defect(
         "token-in-a-header-of-the-users (CHAL-03): The service accepts a token in X-User-Token.",
-        **or_else(in_a_header_called("x-user-token")),
+        **or_from(in_a_header_called("x-user-token")),
     ),
     defect(
         "bare-token-in-x-authorization (CHAL-03): The service accepts a token without a scheme in "
         "X-Authorization.",
-        **or_else(bare_in_a_header_called("x-authorization")),
+        **or_from(bare_in_a_header_called("x-authorization")),
     ),
     defect(
         "authorization-in-the-query (CHAL-03): The service accepts a token in the query parameter "
         "authorization.",
-        **or_else(in_the_query_as("authorization")),
+        **or_from(in_the_query_as("authorization")),
     ),
     defect(
         "token-in-a-cookie-of-the-gateways (CHAL-03): The service accepts a token in the cookie "
         "gateway_token.",
-        **or_else(in_a_cookie_called("gateway_token")),
+        **or_from(in_a_cookie_called("gateway_token")),
     ),
 )

@@ -13,7 +13,7 @@ import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import proxy, redemption
 from gateproof.reference.service.policy.keys import Known
@@ -42,7 +42,7 @@ def failures_remembered() -> Any:
             failed.add(user)
         return replace(answered, status=503, body=b"") if user and user in failed else answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def refused_for_ever(*statuses: int) -> Any:
@@ -81,7 +81,7 @@ def last_orders_of_the_user() -> dict[str, Any]:
         users[facts.token] = facts.claims.get("sub"), json.dumps(facts.claims.get("ext"))
         return redemption.redemption_request(facts)
 
-    def stand_in(facts: CallFacts, _answer: Answer) -> None:
+    def fallback_token(facts: CallFacts, _answer: Answer) -> None:
         refused.add(facts.token)
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -93,7 +93,11 @@ def last_orders_of_the_user() -> dict[str, Any]:
             return replace(answered, status=200, body=shown[user])
         return answered
 
-    return {"redemption_request": redemption_request, "stand_in": stand_in, "around": meddling(change)}
+    return {
+        "redemption_request": redemption_request,
+        "fallback_token": fallback_token,
+        "around": altering_answers(change),
+    }
 
 
 def first_token_of_the_user() -> Any:
@@ -107,7 +111,7 @@ def first_token_of_the_user() -> Any:
     return redemption_request
 
 
-def readied(app: ASGIApp, backend: Backend) -> ASGIApp:
+def with_early_proxy_token(app: ASGIApp, backend: Backend) -> ASGIApp:
     """The service gets a Proxy token before it handles a request of any kind."""
 
     async def readied(scope: Scope, receive: Receive, send: Send) -> None:
@@ -183,8 +187,8 @@ DEFECTS = (
     defect(
         "proxy-token-got-beforehand-for-ever (BACK-03): The service gets a Proxy token before the first call "
         "and never renews it.",
-        around=readied,
+        around=with_early_proxy_token,
         proxy_token_is_due=lambda _token, _now: False,
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
 )

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gateproof.reference.defects.service.mcp import method_of
-from gateproof.reference.defects.service.mcp_operations import given
-from gateproof.reference.defects.service.other_routes import unguarded
+from gateproof.reference.defects.service.mcp_operations import json_rpc_result
+from gateproof.reference.defects.service.other_routes import open_route
 from gateproof.reference.defects.service.row import defect, mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, meddling
+from gateproof.reference.deviations.altered_answers import Answered, altering_answers
 from gateproof.reference.deviations.altered_answers import Asked as AskedFor
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import TOOL
@@ -34,7 +34,7 @@ def bound_to(*names: str) -> Callable[[Asked], str | None]:
 
 def open_where(name: str, is_open: Callable[[str], bool]) -> Any:
     """A request without a token, but with this header, gets the last orders."""
-    return unguarded(lambda asked: is_open(asked.headers.get(name, "")))
+    return open_route(lambda asked: is_open(asked.headers.get(name, "")))
 
 
 def host_kept(*, of_the_document: bool) -> Any:
@@ -57,14 +57,14 @@ def host_kept(*, of_the_document: bool) -> Any:
         headers = tuple((name, value.replace(own, hosts[0])) for name, value in answered.headers)
         return Answered(status=answered.status, headers=headers, body=answered.body)
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def next_version_unguarded(asked: AskedFor, answered: Answered, _backend: Backend) -> Answered:
     """The newest version of MCP has its own route, which the token check does not cover."""
     newest = asked.headers.get("mcp-protocol-version") == NEXT and "mcp-method" in asked.headers
     if answered.status == 401 and newest and method_of(asked) == "tools/list":
-        return given(asked, {"tools": [TOOL]})
+        return json_rpc_result(asked, {"tools": [TOOL]})
     return answered
 
 
@@ -101,7 +101,7 @@ DEFECTS = (
     mcp_defect(
         "mcp-health-checks-unguarded (CHAL-01): The service requires no token if the User-Agent is that of a "
         "load balancer's health check.",
-        around=unguarded(
+        around=open_route(
             lambda asked: asked.headers.get("user-agent", "").startswith("ELB-HealthChecker"),
             lambda asked: asked.path == "/mcp" and method_of(asked) == "tools/call",
         ),
@@ -109,7 +109,7 @@ DEFECTS = (
     mcp_defect(
         "newest-version-of-mcp-unguarded (CHAL-10): With the newest version of MCP, tools/list needs no "
         "token.",
-        around=meddling(next_version_unguarded),
+        around=altering_answers(next_version_unguarded),
     ),
     defect(
         "pointer-to-the-last-forwarded-host (CHAL-02): The challenge contains the host of the last "

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.defects.service.secrets import merchant_token, proxy_secret, proxy_token
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -35,7 +35,7 @@ def showing(
             return answered
         return Answered(status=200, headers=_JSON, body=json.dumps({"last": last}).encode())
 
-    return {"merchant_request": merchant_request, "around": meddling(change)}
+    return {"merchant_request": merchant_request, "around": altering_answers(change)}
 
 
 async def _has_a_valid_token(asked: Asked, backend: Backend) -> bool:

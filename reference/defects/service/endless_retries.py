@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.defects.service.failing_parties import of_the_merchant
+from gateproof.reference.defects.service.failing_parties import for_the_merchant
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy.answers import answer_of
@@ -51,7 +51,7 @@ def renewed_without_end() -> dict[str, Any]:
         reply, trouble = answer_of(outcome), outcome.trouble
         refused = (
             trouble is not None
-            and of_the_merchant(trouble.asked)
+            and for_the_merchant(trouble.asked)
             and trouble.answer is not None
             and trouble.answer.status == 401
         )

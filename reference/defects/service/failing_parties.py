@@ -10,8 +10,8 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.defects.service.signatures import unread
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.signatures import unverified_claims
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.answers import answer_of
@@ -19,7 +19,7 @@ from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.proxy import ProxyToken, may_force, proxy_token_kept
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.policy.validation import Jwk, signed_claims
-from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.upstream import Patience, is_retryable
 from gateproof.reference.service.wire import Answer, Outcome, Outgoing, Reply
 
 STORM = Patience(tries=40, pause_s=0, answer_s=2)
@@ -28,7 +28,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 def always_again(answer: Answer | None) -> bool:
     """True for no answer, and for every status from 400 on."""
-    return worth_another_try(answer) or (answer is not None and answer.status >= 400)
+    return is_retryable(answer) or (answer is not None and answer.status >= 400)
 
 
 def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def for_a_redemption(asked: Outgoing) -> bool:
     return "x-proxy-token" in asked.headers
 
 
-def of_the_merchant(asked: Outgoing) -> bool:
+def for_the_merchant(asked: Outgoing) -> bool:
     return asked.method == "GET" and "authorization" in asked.headers
 
 
@@ -114,7 +114,7 @@ def dropped(kinds: set[str]) -> dict[str, Any]:
     return {"answer_of": answer, "around": around}
 
 
-def garbage_kept() -> dict[str, Any]:
+def invalid_proxy_token_kept() -> dict[str, Any]:
     """An invalid access_token is kept as the Proxy token for an hour."""
     garbage: list[ProxyToken] = []
 
@@ -141,7 +141,7 @@ def last_orders() -> Any:
             return replace(answered, status=200, body=shown["body"])
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def last_merchant_token() -> dict[str, Any]:
@@ -153,7 +153,7 @@ def last_merchant_token() -> dict[str, Any]:
         seen[:] = [token] if token else seen
         return token
 
-    return {"merchant_token_in": found, "stand_in": lambda _facts, _answer: seen[0] if seen else None}
+    return {"merchant_token_in": found, "fallback_token": lambda _facts, _answer: seen[0] if seen else None}
 
 
 def kept_for_ever(before: Known | None) -> Known | None:
@@ -166,7 +166,7 @@ def none_known(before: Known | None) -> Known | None:
 
 def taken_without_keys(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """`if keys and not verified(token)`: without keys, every token is accepted."""
-    return signed_claims(token, keys) if keys else unread(token, keys)
+    return signed_claims(token, keys) if keys else unverified_claims(token, keys)
 
 
 DEFECTS = (
@@ -219,7 +219,7 @@ DEFECTS = (
     defect(
         "garbage-kept-as-a-proxy-token (BACK-06 BACK-03 BACK-04 BACK-09 SERVE-01): The service keeps an "
         "invalid access_token of the token endpoint for an hour, even if redemption refuses it.",
-        **garbage_kept(),
+        **invalid_proxy_token_kept(),
     ),
     defect(
         "connection-dropped-in-trouble (BACK-06 BACK-07 ROBUST-02): If gateway or merchant fail, the service "
@@ -265,6 +265,6 @@ DEFECTS = (
     defect(
         "merchants-redirect-followed (BACK-09): The service follows a redirect of the merchant's API and "
         "sends the merchant token.",
-        **following(of_the_merchant),
+        **following(for_the_merchant),
     ),
 )

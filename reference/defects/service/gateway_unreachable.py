@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 from gateproof.reference.service.wire import Asked as AskedOf
@@ -39,7 +39,7 @@ DEFECTS = (
     defect(
         "metadata-from-the-gateway (META-04): The service makes the metadata document from the gateway's "
         "documents on each request, and answers 502 if it cannot.",
-        around=meddling(made_from_the_gateway),
+        around=altering_answers(made_from_the_gateway),
         keys_again_after_s=0,
     ),
 )

@@ -16,7 +16,7 @@ _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
 Key = Callable[[httpx.Request], str]
 
 
-def by_address(request: httpx.Request) -> str:
+def by_url(request: httpx.Request) -> str:
     return str(request.url)
 
 
@@ -64,11 +64,11 @@ DEFECTS = (
     defect(
         "answers-cached-by-address (BACK-10): The HTTP client caches responses by URL, without regard to the "
         "user, for five minutes or as Cache-Control says.",
-        transport=cached(by_address, 300.0),
+        transport=cached(by_url, 300.0),
     ),
     defect(
         "answers-cached-by-address-when-they-say-so (BACK-10): The HTTP client caches responses with max-age "
         "by URL, without regard to the user.",
-        transport=cached(by_address),
+        transport=cached(by_url),
     ),
 )

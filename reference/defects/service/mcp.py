@@ -13,9 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.service.row import mcp_defect
 from gateproof.reference.defects.service.secrets import leaking, merchant_token
-from gateproof.reference.defects.service.signatures import unread
-from gateproof.reference.defects.service.users import kept_by
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.signatures import unverified_claims
+from gateproof.reference.defects.service.users import cached_by
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION
 from gateproof.reference.service.policy import redemption
@@ -84,7 +84,7 @@ def only_at_session_start(honest: ClaimCheck) -> dict[str, Any]:
 
 def signed_at_session_start(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """The signature is not verified for requests in a session."""
-    return unread(token, keys) if _IN_SESSION.get() else signed_claims(token, keys)
+    return unverified_claims(token, keys) if _IN_SESSION.get() else signed_claims(token, keys)
 
 
 def method_of(asked: Asked) -> str:
@@ -94,7 +94,7 @@ def method_of(asked: Asked) -> str:
         return ""
 
 
-def event_of(message: Notified) -> bytes:
+def sse_event(message: Notified) -> bytes:
     return f"event: message\ndata: {json.dumps(message)}\n\n".encode()
 
 
@@ -111,10 +111,10 @@ def in_meta(answered: Answered, token: str) -> Answered:
 
 
 def in_a_notification(answered: Answered, token: str) -> Answered:
-    return replace(answered, body=event_of(_notification(token)) + answered.body)
+    return replace(answered, body=sse_event(_notification(token)) + answered.body)
 
 
-def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
+def leaking_merchant_token(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
     """The merchant token of the last call is added to other answers."""
     last: list[str] = []
 
@@ -127,7 +127,10 @@ def besides(said: Callable[[Asked, Answered, str], Answered]) -> dict[str, Any]:
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         return said(asked, answered, last[-1]) if last and asked.path == "/mcp" else answered
 
-    return {**wrong, "around": lambda app, backend: meddling(change)(wrong["around"](app, backend), backend)}
+    return {
+        **wrong,
+        "around": lambda app, backend: altering_answers(change)(wrong["around"](app, backend), backend),
+    }
 
 
 def in_a_resource(asked: Asked, answered: Answered, token: str) -> Answered:
@@ -149,7 +152,7 @@ def in_the_stream(asked: Asked, answered: Answered, token: str) -> Answered:
     if asked.method != "GET" or answered.status == 401:
         return answered
     headers = (("content-type", "text/event-stream"),)
-    return replace(answered, status=200, headers=headers, body=event_of(_notification(token)))
+    return replace(answered, status=200, headers=headers, body=sse_event(_notification(token)))
 
 
 def stream_for_everybody(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
@@ -234,7 +237,7 @@ DEFECTS = (
     ),
     mcp_defect(
         "stream-for-everybody (CHAL-01): The service opens the stream of a session without a token.",
-        around=meddling(stream_for_everybody),
+        around=altering_answers(stream_for_everybody),
     ),
     mcp_defect(
         "session-ended-by-everybody (CHAL-01): The service ends a session without a token.",
@@ -278,12 +281,12 @@ DEFECTS = (
     mcp_defect(
         "merchant-token-in-a-resource (SECRET-02): An MCP resource shows the merchant token of the last "
         "call.",
-        **besides(in_a_resource),
+        **leaking_merchant_token(in_a_resource),
     ),
     mcp_defect(
         "merchant-token-in-the-stream (SECRET-02): The server's GET stream contains the merchant token of "
         "the last call.",
-        **besides(in_the_stream),
+        **leaking_merchant_token(in_the_stream),
     ),
     mcp_defect(
         "first-token-of-a-session-redeemed (BACK-04): In a session, the service redeems the user's first "
@@ -293,20 +296,20 @@ DEFECTS = (
     mcp_defect(
         "merchant-token-kept-for-a-session (BACK-11): In a session, the service uses the merchant token of a "
         "gateway access token for an hour, whatever its expires_at is.",
-        **kept_by(of_the_session),
+        **cached_by(of_the_session),
     ),
     mcp_defect(
         "body-taken-for-granted-in-a-session (ROBUST-01): In a session, a body that is not a JSON-RPC "
         "message ends in 500.",
-        around=meddling(body_taken_for_granted),
+        around=altering_answers(body_taken_for_granted),
     ),
     mcp_defect(
         "label-taken-for-granted-of-numbers-used-once (ROBUST-01): The service refuses an ID that was used "
         "before in the session, and a tool call without a JSON content type ends in 500.",
-        around=meddling(ids_used_once()),
+        around=altering_answers(ids_used_once()),
     ),
     mcp_defect(
         "params-taken-for-granted (ROBUST-01): A tool call whose params are not a JSON object ends in 500.",
-        around=meddling(params_taken_for_granted),
+        around=altering_answers(params_taken_for_granted),
     ),
 )

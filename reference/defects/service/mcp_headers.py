@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import PROTOCOLS, SESSION
 
@@ -48,25 +48,25 @@ DEFECTS = (
     mcp_defect(
         "sessions-looked-up-in-an-object (ROBUST-01): A session ID that names an inherited member of "
         "JavaScript objects, such as constructor, ends in 500.",
-        around=meddling(looked_up("POST", "GET", "DELETE")),
+        around=altering_answers(looked_up("POST", "GET", "DELETE")),
     ),
     mcp_defect(
         "streams-of-sessions-looked-up-in-an-object (ROBUST-01): A GET with a session ID that names an "
         "inherited member of JavaScript objects ends in 500.",
-        around=meddling(looked_up("GET")),
+        around=altering_answers(looked_up("GET")),
     ),
     mcp_defect(
         "ends-of-sessions-looked-up-in-an-object (ROBUST-01): A DELETE with a session ID that names an "
         "inherited member of JavaScript objects ends in 500.",
-        around=meddling(looked_up("DELETE")),
+        around=altering_answers(looked_up("DELETE")),
     ),
     mcp_defect(
         "events-taken-for-numbers (ROBUST-01): Resuming a stream with a Last-Event-ID that is not a number "
         "ends in 500.",
-        around=meddling(numbered),
+        around=altering_answers(numbered),
     ),
     mcp_defect(
         "versions-taken-for-dates (ROBUST-01): An MCP-Protocol-Version that is not a date ends in 500.",
-        around=meddling(known_version),
+        around=altering_answers(known_version),
     ),
 )

@@ -7,7 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.defects.service.mcp import besides, event_of, in_a_notification, method_of
+from gateproof.reference.defects.service.mcp import (
+    in_a_notification,
+    leaking_merchant_token,
+    method_of,
+    sse_event,
+)
 from gateproof.reference.defects.service.row import mcp_defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked
 from gateproof.reference.service.mcp import SESSION
@@ -41,7 +46,7 @@ def in_the_progress(asked: Asked, answered: Answered, token: str) -> Answered:
         return answered
     params = {"progressToken": number, "progress": 1, "message": f"calling with {token}"}
     message = {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
-    return replace(answered, body=event_of(message) + answered.body)
+    return replace(answered, body=sse_event(message) + answered.body)
 
 
 def _progress_token(asked: Asked) -> Any:
@@ -55,11 +60,11 @@ DEFECTS = (
     mcp_defect(
         "merchant-token-in-the-log-that-was-asked-for (SECRET-02): After logging/setLevel, the log "
         "notifications contain the merchant token.",
-        **besides(in_the_log_that_was_asked_for()),
+        **leaking_merchant_token(in_the_log_that_was_asked_for()),
     ),
     mcp_defect(
         "merchant-token-in-the-progress (SECRET-02): If a call requests progress, the progress notification "
         "contains the merchant token.",
-        **besides(in_the_progress),
+        **leaking_merchant_token(in_the_progress),
     ),
 )

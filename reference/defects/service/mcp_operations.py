@@ -11,7 +11,7 @@ import jwt
 
 from gateproof.reference.defects.service.mcp import method_of
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import PROTOCOLS, SESSION, TOOL
 
@@ -37,12 +37,12 @@ _RESULTS: Mapping[str, dict[str, Any]] = {
 Change = Callable[[Asked, Answered, Backend], Answered]
 
 
-def given(asked: Asked, result: dict[str, Any]) -> Answered:
+def json_rpc_result(asked: Asked, result: dict[str, Any]) -> Answered:
     body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
     return Answered(status=200, headers=JSON, body=body.encode())
 
 
-def failed(asked: Asked, code: int, status: int = 200) -> Answered:
+def json_rpc_error(asked: Asked, code: int, status: int = 200) -> Answered:
     error = {"code": code, "message": "no"}
     body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "error": error})
     return Answered(status=status, headers=JSON, body=body.encode())
@@ -61,10 +61,10 @@ def result_of(asked: Asked, more: bool) -> dict[str, Any] | None:
     return _RESULTS.get(method) if more else None
 
 
-def having_more(asked: Asked, answered: Answered) -> Answered:
+def with_more_operations(asked: Asked, answered: Answered) -> Answered:
     """Adds operations that have the same token check."""
     result = result_of(asked, more=True) if asked.path == "/mcp" and answered.status == 200 else None
-    return given(asked, result) if result is not None else answered
+    return json_rpc_result(asked, result) if result is not None else answered
 
 
 def open_to(may: Callable[[Asked], bool], *methods: str, more: bool = True) -> dict[str, Any]:
@@ -72,19 +72,19 @@ def open_to(may: Callable[[Asked], bool], *methods: str, more: bool = True) -> d
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         if more:
-            answered = having_more(asked, answered)
+            answered = with_more_operations(asked, answered)
         is_open = asked.path == "/mcp" and answered.status == 401 and method_of(asked) in methods
         result = result_of(asked, more) if is_open and may(asked) else None
-        return given(asked, result) if result is not None else answered
+        return json_rpc_result(asked, result) if result is not None else answered
 
-    return {"around": meddling(change)}
+    return {"around": altering_answers(change)}
 
 
-def anybody(_asked: Asked) -> bool:
+def any_request(_asked: Asked) -> bool:
     return True
 
 
-def nobody(asked: Asked) -> bool:
+def without_token(asked: Asked) -> bool:
     """True for a request without a token."""
     return "authorization" not in asked.headers
 
@@ -113,7 +113,7 @@ def refusing(otherwise: Callable[[Asked, Answered], Answered]) -> dict[str, Any]
         is_other = asked.path == "/mcp" and answered.status == 401 and method_of(asked) in others
         return otherwise(asked, answered) if is_other else answered
 
-    return {"around": meddling(change)}
+    return {"around": altering_answers(change)}
 
 
 def without_the_challenge(_asked: Asked, answered: Answered) -> Answered:
@@ -125,10 +125,10 @@ def unchallenged(matches: Callable[[Asked], bool], answer: Callable[[Asked], Ans
     """A request that `matches`, without token and session, gets this answer."""
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
-        mine = asked.path == "/mcp" and nobody(asked) and SESSION not in asked.headers
+        mine = asked.path == "/mcp" and without_token(asked) and SESSION not in asked.headers
         return answer(asked) if mine and answered.status == 401 and matches(asked) else answered
 
-    return {"around": meddling(change)}
+    return {"around": altering_answers(change)}
 
 
 def begun(asked: Asked) -> Answered:
@@ -137,7 +137,7 @@ def begun(asked: Asked) -> Answered:
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "reference service", "version": "1"},
     }
-    return given(asked, result).with_header(SESSION, "of-nobody")
+    return json_rpc_result(asked, result).with_header(SESSION, "of-nobody")
 
 
 def streaming(_asked: Asked) -> Answered:
@@ -154,7 +154,7 @@ def streams_for_some(asked: Asked, answered: Answered, _backend: Backend) -> Ans
 DEFECTS = (
     mcp_defect(
         "tools-listed-for-everybody (CHAL-10): The list of tools needs no token.",
-        **open_to(anybody, "tools/list", more=False),
+        **open_to(any_request, "tools/list", more=False),
     ),
     mcp_defect(
         "tools-listed-in-a-session (CHAL-10): In a session, the list of tools needs no token.",
@@ -168,27 +168,27 @@ DEFECTS = (
     mcp_defect(
         "other-tool-for-everybody (CHAL-10): Only the tool that shows orders requires a token; another tool "
         "does not.",
-        **open_to(anybody, "tools/call"),
+        **open_to(any_request, "tools/call"),
     ),
     mcp_defect(
         "resources-listed-for-everybody (CHAL-10): The list of resources needs no token.",
-        **open_to(nobody, "resources/list"),
+        **open_to(without_token, "resources/list"),
     ),
     mcp_defect(
         "resource-read-by-everybody (CHAL-10): Reading a resource needs no token.",
-        **open_to(nobody, "resources/read"),
+        **open_to(without_token, "resources/read"),
     ),
     mcp_defect(
         "prompts-listed-for-everybody (CHAL-10): The list of prompts needs no token.",
-        **open_to(nobody, "prompts/list"),
+        **open_to(without_token, "prompts/list"),
     ),
     mcp_defect(
         "prompt-got-by-everybody (CHAL-10): Getting a prompt needs no token.",
-        **open_to(anybody, "prompts/get"),
+        **open_to(any_request, "prompts/get"),
     ),
     mcp_defect(
         "completion-for-everybody (CHAL-10): Completing an argument needs no token.",
-        **open_to(nobody, "completion/complete"),
+        **open_to(without_token, "completion/complete"),
     ),
     mcp_defect(
         "other-operations-forbidden (CHAL-10): Without a valid token, the service answers operations other "
@@ -198,7 +198,7 @@ DEFECTS = (
     mcp_defect(
         "other-operations-refused-in-json-rpc (CHAL-10): Without a valid token, the service answers "
         "operations other than tools/call with 200 and a JSON-RPC error.",
-        **refusing(lambda asked, _answered: failed(asked, -32001)),
+        **refusing(lambda asked, _answered: json_rpc_error(asked, -32001)),
     ),
     mcp_defect(
         "other-operations-without-the-challenge (CHAL-10): Without a valid token, the service answers "
@@ -208,7 +208,7 @@ DEFECTS = (
     mcp_defect(
         "other-operations-hidden (CHAL-10): Without a valid token, the service answers operations other than "
         "tools/call as if the method did not exist.",
-        **refusing(lambda asked, _answered: failed(asked, -32601)),
+        **refusing(lambda asked, _answered: json_rpc_error(asked, -32601)),
     ),
     mcp_defect(
         "initialize-for-everybody (CHAL-11): The service begins a session without a token.",
@@ -216,7 +216,7 @@ DEFECTS = (
     ),
     mcp_defect(
         "ping-for-everybody (CHAL-11): A ping needs no token.",
-        **unchallenged(lambda asked: method_of(asked) == "ping", lambda asked: given(asked, {})),
+        **unchallenged(lambda asked: method_of(asked) == "ping", lambda asked: json_rpc_result(asked, {})),
     ),
     mcp_defect(
         "notifications-for-everybody (CHAL-11): A notification needs no token.",
@@ -232,7 +232,7 @@ DEFECTS = (
     mcp_defect(
         "stream-denied-to-strangers (CHAL-11): Without a valid token, the service answers 405 to a GET, as "
         "if it had no stream.",
-        around=meddling(streams_for_some),
+        around=altering_answers(streams_for_some),
     ),
     mcp_defect(
         "end-without-a-session (CHAL-11): A DELETE without a session ID needs no token.",

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.defects.service.signatures import unread
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.signatures import unverified_claims
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION
 from gateproof.reference.service.policy.validation import (
@@ -45,7 +45,7 @@ def noticing(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
     """Makes known to the token checks whether the request has this method; GET opens a stream."""
 
     def around(app: ASGIApp, backend: Backend) -> ASGIApp:
-        streaming = meddling(a_stream_for_listeners)(app, backend)
+        streaming = altering_answers(a_stream_for_listeners)(app, backend)
 
         async def noticed(scope: Scope, receive: Receive, send: Send) -> None:
             _LENIENT.set(scope["method"] == method)
@@ -69,7 +69,7 @@ def unsigned(method: str) -> dict[str, Any]:
     """The token is decoded without verification if the request has this method."""
 
     def claims(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-        return unread(token, keys) if _LENIENT.get() else signed_claims(token, keys)
+        return unverified_claims(token, keys) if _LENIENT.get() else signed_claims(token, keys)
 
     return {"around": noticing(method), "signed_claims": claims}
 
@@ -78,7 +78,7 @@ def in_the_query(method: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
     """`req.query.access_token ?? req.query.token`, if the request has this method."""
 
     def around(app: ASGIApp, backend: Backend) -> ASGIApp:
-        streaming = meddling(a_stream_for_listeners)(app, backend)
+        streaming = altering_answers(a_stream_for_listeners)(app, backend)
 
         async def read(scope: Scope, receive: Receive, send: Send) -> None:
             query = parse_qs(scope["query_string"].decode("latin-1"))

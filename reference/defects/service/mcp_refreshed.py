@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION
 
 
-def of_one_token(status: int) -> Callable[[Asked, Answered, Backend], Answered]:
+def bound_to_first_token(status: int) -> Callable[[Asked, Answered, Backend], Answered]:
     """In a session, any token except the one that began it is answered with this status."""
     tokens: dict[str, str] = {}
 
@@ -31,11 +31,11 @@ DEFECTS = (
     mcp_defect(
         "refreshed-tokens-refused-in-a-session (SERVE-01): In a session, the service answers 401 to any "
         "token except the one that began it.",
-        around=meddling(of_one_token(401)),
+        around=altering_answers(bound_to_first_token(401)),
     ),
     mcp_defect(
         "refreshed-tokens-forbidden-in-a-session (SERVE-01): In a session, the service answers 403 to any "
         "token except the one that began it.",
-        around=meddling(of_one_token(403)),
+        around=altering_answers(bound_to_first_token(403)),
     ),
 )

@@ -6,7 +6,7 @@ import asyncio
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.defects.service.mcp import event_of
+from gateproof.reference.defects.service.mcp import sse_event
 from gateproof.reference.defects.service.row import mcp_defect
 from gateproof.reference.service.backend import Backend
 
@@ -21,7 +21,7 @@ def sent_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
         async def noting(message: Message) -> None:
             if _A_RESULT in message.get("body", b""):
                 params = {"level": "info", "data": message["body"].decode()}
-                said = event_of({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
+                said = sse_event({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
                 for each in listeners:
                     each.put_nowait(said)
             await send(message)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from gateproof.reference.defects.service.mcp import method_of
-from gateproof.reference.defects.service.mcp_operations import given
+from gateproof.reference.defects.service.mcp_operations import json_rpc_result
 from gateproof.reference.defects.service.row import mcp_defect
 from gateproof.reference.defects.service.secrets import merchant_token, proxy_token
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -31,14 +31,16 @@ def state_by_its_name(credential: Callable[[CallFacts], str]) -> dict[str, Any]:
         if asked.path != "/mcp" or answered.status != 200:
             return answered
         if method_of(asked) == "resources/templates/list":
-            return given(asked, {"resourceTemplates": [_TEMPLATE]})
+            return json_rpc_result(asked, {"resourceTemplates": [_TEMPLATE]})
         uri = _params(asked).get("uri") if method_of(asked) == "resources/read" else None
         if not isinstance(uri, str) or not uri.startswith("state://"):
             return answered
         text = json.dumps({"name": uri.removeprefix("state://"), "last": last})
-        return given(asked, {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]})
+        return json_rpc_result(
+            asked, {"contents": [{"uri": uri, "mimeType": "application/json", "text": text}]}
+        )
 
-    return {"merchant_request": merchant_request, "around": meddling(change)}
+    return {"merchant_request": merchant_request, "around": altering_answers(change)}
 
 
 def helpful(asked: Asked, answered: Answered, backend: Backend) -> Answered:
@@ -46,7 +48,7 @@ def helpful(asked: Asked, answered: Answered, backend: Backend) -> Answered:
     if method_of(asked) != "tools/call" or b"no such tool" not in answered.body:
         return answered
     text = f"There is no such tool. Ask the operator of {backend.settings.proxy_client_id}."
-    return given(asked, {"content": [{"type": "text", "text": text}], "isError": True})
+    return json_rpc_result(asked, {"content": [{"type": "text", "text": text}], "isError": True})
 
 
 def _params(asked: Asked) -> dict[str, Any]:
@@ -67,6 +69,6 @@ DEFECTS = (
     mcp_defect(
         "proxy-client-in-the-error-for-a-tool (SECRET-04): The error for an unknown tool contains the Proxy "
         "client's ID.",
-        around=meddling(helpful),
+        around=altering_answers(helpful),
     ),
 )

@@ -52,14 +52,14 @@ def the_agents_own_without_a_proxy_token() -> dict[str, Any]:
 
     def noted(facts: CallFacts) -> Hashable:
         last[:] = [facts]
-        return redemption.kept_under(facts)
+        return redemption.cache_key(facts)
 
     def instead(asked: Outgoing, answer: Answer) -> Outgoing | None:
         if b"grant_type" not in asked.body or answer.status < 500:
             return None
         return redemption.merchant_request(replace(last[0], merchant_token=last[0].token))
 
-    return {"kept_under": noted, "followed": instead}
+    return {"cache_key": noted, "followed": instead}
 
 
 def the_agents_own_again() -> dict[str, Any]:
@@ -124,23 +124,23 @@ DEFECTS = (
     defect(
         "agents-token-as-a-stand-in (BACK-05): If redemption returns no merchant token, the service sends "
         "the agent's token to the merchant's API.",
-        stand_in=the_agents_own,
+        fallback_token=the_agents_own,
     ),
     defect(
         "agents-token-for-a-bad-request (BACK-05): If redemption answers 400, the service sends the agent's "
         "token to the merchant's API.",
-        stand_in=the_agents_own_where(lambda status: status == 400),
+        fallback_token=the_agents_own_where(lambda status: status == 400),
     ),
     defect(
         "agents-token-where-redemption-fails (BACK-05): If redemption answers 5xx, the service does not "
         "retry, but sends the agent's token to the merchant's API.",
         worth_another_try=lambda answer: answer is None,
-        stand_in=the_agents_own_where(lambda status: status >= 500),
+        fallback_token=the_agents_own_where(lambda status: status >= 500),
     ),
     defect(
         "agents-token-where-a-success-has-none (BACK-05): If redemption answers 200 without a merchant "
         "token, the service sends the agent's token to the merchant's API.",
-        stand_in=the_agents_own_where(lambda status: status == 200),
+        fallback_token=the_agents_own_where(lambda status: status == 200),
     ),
     defect(
         "agents-token-for-want-of-a-proxy-token (BACK-05): If the token endpoint answers 5xx, the service "

@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
-from gateproof.reference.service.policy import introduction
+from gateproof.reference.service.policy import metadata_and_challenge
 from gateproof.reference.service.policy.answers import answer_of
-from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy.metadata_and_challenge import ChallengeFacts
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.service.wire import Outcome, Reply
 
@@ -24,7 +24,7 @@ EVERY_CHALLENGE = "CHAL-01 CHAL-02 CHAL-03 CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-
 
 
 def with_members(change: Callable[[Settings], dict[str, Any]]) -> Callable[[Settings], dict[str, Any]]:
-    return lambda settings: introduction.metadata_document(settings) | change(settings)
+    return lambda settings: metadata_and_challenge.metadata_document(settings) | change(settings)
 
 
 def of_the_metadata(change: Callable[[Asked, Answered, Backend], Answered]) -> Any:
@@ -34,7 +34,7 @@ def of_the_metadata(change: Callable[[Asked, Answered, Backend], Answered]) -> A
         there = backend.policies.metadata_path(backend.settings)
         return change(asked, answered, backend) if asked.path == there else answered
 
-    return meddling(changed)
+    return altering_answers(changed)
 
 
 def behind_a_token(asked: Asked, answered: Answered, backend: Backend) -> Answered:
@@ -47,7 +47,7 @@ def behind_a_token(asked: Asked, answered: Answered, backend: Backend) -> Answer
         given=False,
     )
     return Answered(
-        status=401, headers=(("www-authenticate", introduction.challenges(facts)[0]),), body=b"{}"
+        status=401, headers=(("www-authenticate", metadata_and_challenge.challenges(facts)[0]),), body=b"{}"
     )
 
 
@@ -73,7 +73,7 @@ def made_by_the_first_call() -> Any:
         at_it = asked.path == backend.policies.metadata_path(backend.settings)
         return replace(answered, status=404, body=b"{}") if at_it and not there else answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def as_a_page(answered: Answered) -> Answered:
@@ -93,10 +93,10 @@ def changed_by_use() -> Any:
         document = json.loads(answered.body) | {"authorization_servers": [backend.settings.base_url]}
         return replace(answered, body=json.dumps(document).encode())
 
-    return meddling(change)
+    return altering_answers(change)
 
 
-def telling(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable[[Outcome], Reply]:
+def with_status(kinds: set[str], status: int, *headers: tuple[str, str]) -> Callable[[Outcome], Reply]:
     """These outcomes get another status."""
 
     def answer(outcome: Outcome) -> Reply:
@@ -115,7 +115,7 @@ def for_people(change: Callable[[Answered], Answered], *paths: str) -> Any:
         here = asked.path in (paths or (backend.policies.metadata_path(backend.settings),))
         return change(answered) if here and "json" not in asked.headers.get("accept", "") else answered
 
-    return meddling(changed)
+    return altering_answers(changed)
 
 
 def to_log_in(answered: Answered) -> Answered:
@@ -140,7 +140,7 @@ DEFECTS = (
     defect(
         "metadata-in-a-list (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The metadata "
         "document is an array with one object.",
-        metadata_document=lambda settings: [introduction.metadata_document(settings)],
+        metadata_document=lambda settings: [metadata_and_challenge.metadata_document(settings)],
     ),
     defect(
         "metadata-on-a-page (META-01 META-02 META-03 META-04 META-05 CHAL-02 CHAL-06): The metadata document "
@@ -246,12 +246,12 @@ DEFECTS = (
     defect(
         "forbidden-without-a-token (CHAL-01 CHAL-02 CHAL-03): The service answers 403 to a call without a "
         "token.",
-        answer_of=telling({"no token"}, 403),
+        answer_of=with_status({"no token"}, 403),
     ),
     defect(
         "login-page-without-a-token (CHAL-01 CHAL-02 CHAL-03): The service redirects a call without a token "
         "to a login page.",
-        answer_of=telling({"no token"}, 302, ("location", "/login")),
+        answer_of=with_status({"no token"}, 302, ("location", "/login")),
     ),
     defect(
         "login-page-for-people (CHAL-01): The service redirects a call without a valid token to a login page "

@@ -9,15 +9,15 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
-from gateproof.reference.service.policy import introduction
-from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy import metadata_and_challenge
+from gateproof.reference.service.policy.metadata_and_challenge import ChallengeFacts
 
 
 def pointing(where: Callable[[ChallengeFacts], str]) -> Callable[[ChallengeFacts], tuple[str, ...]]:
     """The challenge has this metadata URL."""
-    return lambda facts: introduction.challenges(replace(facts, metadata_url=where(facts)))
+    return lambda facts: metadata_and_challenge.challenges(replace(facts, metadata_url=where(facts)))
 
 
 def on_another_host(url: str, host: str) -> str:
@@ -30,7 +30,7 @@ def to_a_stale_copy(asked: Asked, answered: Answered, backend: Backend) -> Answe
     """An outdated copy of the document, with another authorization server, is at /metadata.json."""
     if asked.path != "/metadata.json":
         return answered
-    document = introduction.metadata_document(backend.settings) | {
+    document = metadata_and_challenge.metadata_document(backend.settings) | {
         "authorization_servers": [backend.settings.base_url]
     }
     return Answered(
@@ -91,6 +91,6 @@ DEFECTS = (
         challenges=pointing(
             lambda facts: facts.metadata_url.partition("/.well-known/")[0] + "/metadata.json"
         ),
-        around=meddling(to_a_stale_copy),
+        around=altering_answers(to_a_stale_copy),
     ),
 )

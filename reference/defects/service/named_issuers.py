@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from gateproof.reference.defects.service.claims import issuer, text
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.defects.service.signatures import unread
+from gateproof.reference.defects.service.signatures import unverified_claims
 from gateproof.reference.service.policy.validation import ClaimFacts, Jwk, signed_claims
 
 
@@ -21,7 +21,7 @@ def by_their_issuer(looked_up: Callable[[str], str]) -> dict[str, Any]:
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
         claims = signed_claims(token, keys)
-        named = text((unread(token, keys) or {}).get("iss"))
+        named = text((unverified_claims(token, keys) or {}).get("iss"))
         if claims is None and named.startswith("http"):
             try:
                 claims = signed_claims(token, _keys_of(looked_up(named)))

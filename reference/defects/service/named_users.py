@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 from gateproof.reference.defects.service.row import defect, mcp_defect
 from gateproof.reference.defects.service.users import by_user, until_it_expires
-from gateproof.reference.deviations.altered_answers import Answered, meddling
+from gateproof.reference.deviations.altered_answers import Answered, altering_answers
 from gateproof.reference.deviations.altered_answers import Asked as AskedFor
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -26,7 +26,7 @@ def kept_for(subject: Callable[[str], Hashable]) -> dict[str, Any]:
         project, user = by_user(facts)
         return project, subject(user)
 
-    return {"kept_under": under, "kept_until": until_it_expires}
+    return {"cache_key": under, "cached_until": until_it_expires}
 
 
 def kept_for_whom(named: Named) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def kept_for_whom(named: Named) -> dict[str, Any]:
         project, user = by_user(facts)
         return project, named(facts.asked) or user
 
-    return {"kept_under": under, "kept_until": until_it_expires}
+    return {"cache_key": under, "cached_until": until_it_expires}
 
 
 def in_a_header(asked: Asked) -> str | None:
@@ -70,7 +70,7 @@ def order_by_its_id() -> Any:
         reply = as_json(200, order)
         return Answered(status=200, headers=reply.headers, body=reply.body)
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 DEFECTS = (

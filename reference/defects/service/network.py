@@ -6,7 +6,7 @@ from gateproof.reference.defects.service.row import defect
 from gateproof.reference.deviations import held_locks, http_readers
 from gateproof.reference.service.upstream import Patience
 
-_DOWNFALL = held_locks.Downfall()
+_DOWNFALL = held_locks.Outage()
 # The reference has shorter timeouts for gateway and merchant only to keep runs short.
 _AS_USUAL = Patience(tries=1, answer_s=10)
 
@@ -29,7 +29,7 @@ DEFECTS = (
     defect(
         "greeting-in-the-accept-loop (ROBUST-03): The service accepts a connection only after the previous "
         "one has sent its first octet.",
-        listen=http_readers.greeting_one_at_a_time(),
+        listen=http_readers.accepting_after_first_byte(),
     ),
     defect(
         "operation-locked-over-the-network (ROBUST-03): The service executes one operation at a time, and "

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.service.mcp import method_of
 from gateproof.reference.defects.service.row import defect, mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 
@@ -29,7 +29,7 @@ def of_the_tool(asked: Asked) -> bool:
     return asked.path == "/mcp" and method_of(asked) == "tools/call"
 
 
-def unguarded(route: Callable[[Asked], bool], operation: Callable[[Asked], bool] = of_the_orders) -> Any:
+def open_route(route: Callable[[Asked], bool], operation: Callable[[Asked], bool] = of_the_orders) -> Any:
     """A request without a token on this route gets the last answer of the operation."""
     shown: list[Answered] = []
 
@@ -41,7 +41,7 @@ def unguarded(route: Callable[[Asked], bool], operation: Callable[[Asked], bool]
             return replace(shown[0])
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def unverified(route: Callable[[Scope], bool]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def resource_for_everybody() -> Any:
         body = json.dumps({"jsonrpc": "2.0", "id": json.loads(asked.body).get("id"), "result": result})
         return Answered(status=200, headers=(("content-type", "application/json"),), body=body.encode())
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 DEFECTS = (
@@ -99,53 +99,53 @@ DEFECTS = (
     ),
     defect(
         "get-unguarded (CHAL-01): Only POST requires a token; GET shows the last orders without one.",
-        around=unguarded(lambda asked: asked.method == "GET" and asked.path == "/orders"),
+        around=open_route(lambda asked: asked.method == "GET" and asked.path == "/orders"),
     ),
     defect(
         "put-unguarded (CHAL-01): PUT shows the last orders without a token.",
-        around=unguarded(lambda asked: asked.method == "PUT" and asked.path == "/orders"),
+        around=open_route(lambda asked: asked.method == "PUT" and asked.path == "/orders"),
     ),
     defect(
         "guard-by-the-letter-of-the-path (CHAL-01): The token check compares the path exactly; routing "
         "ignores case and a trailing slash.",
-        around=unguarded(
+        around=open_route(
             lambda asked: asked.path != "/orders" and asked.path.lower().rstrip("/") == "/orders"
         ),
     ),
     defect(
         "guard-by-the-first-slash (CHAL-01): The token check compares the path exactly; routing ignores "
         "repeated slashes at its beginning.",
-        around=unguarded(lambda asked: asked.path == "//orders"),
+        around=open_route(lambda asked: asked.path == "//orders"),
     ),
     defect(
         "options-unguarded (CHAL-01): OPTIONS needs no token, for the sake of browsers, and shows the last "
         "orders.",
-        around=unguarded(lambda asked: asked.method == "OPTIONS" and asked.path == "/orders"),
+        around=open_route(lambda asked: asked.method == "OPTIONS" and asked.path == "/orders"),
     ),
     defect(
         "guard-by-path-and-query (CHAL-01): The token check compares the path with its query; routing "
         "ignores the query.",
-        around=unguarded(lambda asked: asked.path == "/orders" and bool(asked.query)),
+        around=open_route(lambda asked: asked.path == "/orders" and bool(asked.query)),
     ),
     defect(
         "guard-by-path-and-parameters (CHAL-01): The token check compares the path with its parameters; "
         "routing ignores the parameters.",
-        around=unguarded(lambda asked: asked.path.startswith("/orders;")),
+        around=open_route(lambda asked: asked.path.startswith("/orders;")),
     ),
     mcp_defect(
         "mcp-unguarded-at-a-second-path (CHAL-01): The MCP server is also at a second path, which the token "
         "check does not cover.",
-        around=unguarded(lambda asked: asked.path == "/v1/mcp", of_the_tool),
+        around=open_route(lambda asked: asked.path == "/v1/mcp", of_the_tool),
     ),
     mcp_defect(
         "mcp-guard-by-the-letter-of-the-path (CHAL-01): The token check compares the path of MCP exactly; "
         "routing ignores a trailing slash.",
-        around=unguarded(lambda asked: asked.path == "/mcp/", of_the_tool),
+        around=open_route(lambda asked: asked.path == "/mcp/", of_the_tool),
     ),
     mcp_defect(
         "batch-unguarded (CHAL-01): The token check looks for a tool call in a single message, but not in a "
         "batch.",
-        around=unguarded(lambda asked: asked.path == "/mcp" and asked.body.startswith(b"["), of_the_tool),
+        around=open_route(lambda asked: asked.path == "/mcp" and asked.body.startswith(b"["), of_the_tool),
     ),
     mcp_defect(
         "resource-for-everybody (CHAL-01 CHAL-10): The token check covers only tools; a resource shows the "

@@ -9,7 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.defects.service.certificates import for_a_proxy_token, unverified
-from gateproof.reference.defects.service.failing_parties import following, for_a_token, garbage_kept
+from gateproof.reference.defects.service.failing_parties import (
+    following,
+    for_a_token,
+    invalid_proxy_token_kept,
+)
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.policy import proxy
 from gateproof.reference.service.upstream import Patience
@@ -73,7 +77,7 @@ def dropped_at(*statuses: int, nth: int = 1) -> dict[str, Any]:
             answers.clear()
         return dropped or proxy.is_due(token, now)
 
-    return {"mends": counted, "proxy_token_is_due": due}
+    return {"warrants_new_proxy_token": counted, "proxy_token_is_due": due}
 
 
 DEFECTS = (
@@ -94,25 +98,25 @@ DEFECTS = (
     defect(
         "proxy-token-for-ever (BACK-03): The service never renews its first Proxy token.",
         proxy_token_is_due=never_due,
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "proxy-token-renewed-once (BACK-03): The service renews the first Proxy token when it expires, but "
         "never the second.",
         proxy_token_kept=renewed_once(),
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "proxy-token-half-a-minute-past-its-end (BACK-03): The service uses a Proxy token for 30 seconds "
         "after its expiry, even if it is refused.",
         proxy_token_kept=late_by(30),
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "proxy-token-by-a-fixed-time (BACK-03): The service uses a Proxy token for fifty minutes, whatever "
         "its lifetime, even if it is refused.",
         proxy_token_kept=for_fifty_minutes,
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "proxy-token-dropped-at-the-third-refusal (BACK-03): The service uses a Proxy token for fifty "
@@ -133,24 +137,24 @@ DEFECTS = (
     defect(
         "call-mended-at-404 (BACK-02): If redemption answers 404, the service gets another Proxy token and "
         "redeems again.",
-        mends=lambda answer: answer.status in (401, 404),
+        warrants_new_proxy_token=lambda answer: answer.status in (401, 404),
     ),
     defect(
         "garbage-kept-when-a-proxy-token-is-over (BACK-06 BACK-04 BACK-09 SERVE-01): The service renews a "
         "Proxy token only at its expiry, and then keeps an invalid one for an hour.",
-        proxy_token_kept=garbage_kept()["proxy_token_kept"],
-        mends=lambda _answer: False,
+        proxy_token_kept=invalid_proxy_token_kept()["proxy_token_kept"],
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "redirect-followed-when-a-proxy-token-is-over (BACK-09): The service renews a Proxy token only at "
         "its expiry, and then follows a redirect with the secret.",
         **following(for_a_token),
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
         "token-endpoint-unverified-when-a-proxy-token-is-over (BACK-12): The service renews a Proxy token "
         "only at its expiry, and then does not verify the token endpoint's certificate.",
         **unverified(for_a_proxy_token),
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
 )

@@ -7,7 +7,7 @@ from itertools import count
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.defects.service.users import kept_for_trouble, until_it_expires
+from gateproof.reference.defects.service.users import reused_on_status, until_it_expires
 from gateproof.reference.service.backend import Backend
 
 
@@ -30,14 +30,14 @@ DEFECTS = (
     defect(
         "merchant-token-kept-by-subject-behind-a-limiter (BACK-08): The service caches merchant tokens by "
         "user, without the Project, and answers every second call with 503 and Retry-After.",
-        kept_under=lambda facts: str(facts.claims.get("sub")),
-        kept_until=until_it_expires,
+        cache_key=lambda facts: str(facts.claims.get("sub")),
+        cached_until=until_it_expires,
         around=by_turns,
     ),
     defect(
         "merchant-token-kept-for-a-refusal-behind-a-limiter (BACK-11): If redemption answers 410, the "
         "service uses the previous merchant token. It answers every second call with 503 and Retry-After.",
         around=by_turns,
-        **kept_for_trouble(410),
+        **reused_on_status(410),
     ),
 )

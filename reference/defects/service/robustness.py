@@ -16,8 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.defects.service.users import AT_ONCE_S
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.users import CONCURRENT_S
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
@@ -130,7 +130,7 @@ def locked_out() -> Any:
         bad = bad + 1 if answered.status == 401 else max(0, bad - 1)
         return answered
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 def workers_lost(app: ASGIApp, _backend: Backend) -> ASGIApp:
@@ -154,7 +154,7 @@ def workers_lost(app: ASGIApp, _backend: Backend) -> ASGIApp:
 
         under_way += 1
         try:
-            await asyncio.sleep(AT_ONCE_S)
+            await asyncio.sleep(CONCURRENT_S)
             await app(scope, receive, noting)
         finally:
             under_way -= 1
@@ -184,32 +184,32 @@ DEFECTS = (
     ),
     defect(
         "body-taken-for-granted (ROBUST-01): A body that is not a JSON object ends in 500.",
-        around=meddling(body_taken_for_granted),
+        around=altering_answers(body_taken_for_granted),
     ),
     defect(
         "member-taken-for-granted (ROBUST-01): A body whose member limit is not an integer ends in 500.",
-        around=meddling(member_taken_for_granted),
+        around=altering_answers(member_taken_for_granted),
     ),
     defect(
         "forwarded-host-taken-for-granted (ROBUST-01): For an invalid host in X-Forwarded-Host, challenge "
         "and metadata end in 500.",
-        around=meddling(forwarded_host_taken_for_granted),
+        around=altering_answers(forwarded_host_taken_for_granted),
     ),
     defect(
         "methods-taken-for-granted (ROBUST-01): A method that is not expected ends in 500.",
-        around=meddling(methods_taken_for_granted),
+        around=altering_answers(methods_taken_for_granted),
     ),
     defect(
         "charset-taken-for-granted (ROBUST-01): A body with an unknown charset in Content-Type ends in 500.",
-        around=meddling(charset_taken_for_granted),
+        around=altering_answers(charset_taken_for_granted),
     ),
     defect(
         "headers-taken-for-granted (ROBUST-01 CHAL-03): A header that is not UTF-8 ends in 500.",
-        around=meddling(headers_taken_for_granted),
+        around=altering_answers(headers_taken_for_granted),
     ),
     defect(
         "query-taken-for-granted (ROBUST-01): A query that is not UTF-8 ends in 500.",
-        around=meddling(query_taken_for_granted),
+        around=altering_answers(query_taken_for_granted),
     ),
     defect(
         "workers-lost-by-a-flood (ROBUST-02 SERVE-01 SERVE-02 SECRET-02): A bad token that arrives together "

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
-from gateproof.reference.service.policy import answers, introduction, redemption
+from gateproof.reference.service.policy import answers, metadata_and_challenge, redemption
 from gateproof.reference.service.policy.answers import answer_of
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.settings import Settings
@@ -35,7 +35,7 @@ def leaking(credential: Callable[[CallFacts], str], put: Put) -> dict[str, Any]:
         served = answered.status == 200 and asked.path in ("/orders", "/mcp") and b"order" in answered.body
         return put(answered, seen[0]) if served and seen else answered
 
-    return {"merchant_request": merchant_request, "around": meddling(change)}
+    return {"merchant_request": merchant_request, "around": altering_answers(change)}
 
 
 def merchant_token(facts: CallFacts) -> str:
@@ -160,7 +160,7 @@ def as_curl(outcome: Outcome) -> Any:
 
 
 def with_member(name: str, said: Callable[[Settings], Any]) -> Callable[[Settings], Any]:
-    return lambda settings: introduction.metadata_document(settings) | {name: said(settings)}
+    return lambda settings: metadata_and_challenge.metadata_document(settings) | {name: said(settings)}
 
 
 def logging(said: Callable[[AskedOf, Outcome], str]) -> dict[str, Any]:

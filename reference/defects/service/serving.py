@@ -205,20 +205,20 @@ DEFECTS = (
     defect(
         "merchant-token-read-back-as-octets (SERVE-01): The service caches merchant tokens, and sends a "
         "wrong value if it reads one from the cache.",
-        kept_until=until_it_expires,
+        cached_until=until_it_expires,
         merchant_request=read_back_as_octets,
     ),
     defect(
         "expires-at-taken-for-granted (SERVE-01 ROBUST-03): A redemption response without expires_at ends in "
         "500; one with it is cached for the user until then.",
-        kept_under=by_user,
-        kept_until=expiry_taken_for_granted,
+        cache_key=by_user,
+        cached_until=expiry_taken_for_granted,
     ),
     defect(
         "scopes-taken-for-granted (SERVE-01 ROBUST-03): A redemption response without scopes ends in 500; "
         "one with them is cached for the user until its expires_at.",
-        kept_under=by_user,
-        kept_until=until_it_expires,
+        cache_key=by_user,
+        cached_until=until_it_expires,
         merchant_token_in=scopes_taken_for_granted,
     ),
     defect(

@@ -19,7 +19,7 @@ from gateproof.reference.service.policy.validation import Jwk, signed_claims
 from gateproof.reference.service.wire import Asked, Outcome, Reply
 
 
-def unread(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
+def unverified_claims(token: str, _keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """The claims, without signature verification."""
     try:
         claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
@@ -92,20 +92,20 @@ def with_public_keys_as_secrets(token: str, keys: Sequence[Jwk]) -> dict[str, An
         pem = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         given = base64.urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
         if HMACAlgorithm(HMACAlgorithm.SHA256).verify(signed.encode(), pem, given):
-            return unread(token, keys)
+            return unverified_claims(token, keys)
     return None
 
 
 def accepting_alg_none(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     none = str(validation.header_of(token).get("alg")).lower() == "none"
-    return unread(token, keys) if none else signed_claims(token, keys)
+    return unverified_claims(token, keys) if none else signed_claims(token, keys)
 
 
 def unless_the_key_is_unknown(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
     """The signature is not verified if the kid is unknown."""
     kid = validation.header_of(token).get("kid")
     known = kid is None or any(jwk.get("kid") == kid for jwk in keys)
-    return signed_claims(token, keys) if known else unread(token, keys)
+    return signed_claims(token, keys) if known else unverified_claims(token, keys)
 
 
 def remembered_by_id() -> Any:
@@ -113,7 +113,7 @@ def remembered_by_id() -> Any:
     seen: set[Any] = set()
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-        claims = unread(token, keys)
+        claims = unverified_claims(token, keys)
         if claims and claims.get("jti") in seen:
             return claims
         claims = signed_claims(token, keys)
@@ -134,7 +134,7 @@ def unverified_when_repeated() -> dict[str, Any]:
         return answers.logged(asked, reply, outcome)
 
     def claims_of(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
-        return unread(token, keys) if token in kept else signed_claims(token, keys)
+        return unverified_claims(token, keys) if token in kept else signed_claims(token, keys)
 
     return {"logged": logged, "signed_claims": claims_of}
 
@@ -142,7 +142,7 @@ def unverified_when_repeated() -> dict[str, Any]:
 DEFECTS = (
     defect(
         "signature-unread (CHAL-04 ROBUST-01): The service does not verify the signature.",
-        signed_claims=unread,
+        signed_claims=unverified_claims,
     ),
     defect(
         "alg-none-accepted (CHAL-04): The service accepts a token with the alg none, without a signature.",
@@ -211,7 +211,7 @@ DEFECTS = (
     defect(
         "left-to-redemption (CHAL-04 CHAL-05 CHAL-06 CHAL-07 CHAL-08 ROBUST-01): The service checks neither "
         "signature nor claims, and relies on redemption to refuse bad tokens.",
-        signed_claims=unread,
+        signed_claims=unverified_claims,
         claim_checks=(),
     ),
 )

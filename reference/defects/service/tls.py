@@ -10,7 +10,7 @@ from gateproof.reference.deviations.tls_listeners import (
     AnotherPort,
     listen_to_both,
     listening_as,
-    under_another_name,
+    with_wrong_certificate,
 )
 
 _DOCUMENTS = AnotherPort()
@@ -27,7 +27,7 @@ DEFECTS = (
     defect(
         "certificate-of-another-host (TLS-01): The service's certificate is self-signed and names another "
         "host.",
-        listen=listening_as(under_another_name, which=1),
+        listen=listening_as(with_wrong_certificate, which=1),
     ),
     defect(
         "plain-http-where-the-operation-is (TLS-01 META-05): The metadata have their own port, and the port "

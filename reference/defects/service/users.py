@@ -13,7 +13,7 @@ from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.wire import Answer, Outgoing
 
-AT_ONCE_S = 0.005
+CONCURRENT_S = 0.005
 Kept = Callable[[CallFacts], Hashable]
 
 
@@ -56,12 +56,12 @@ def failing_on_nanoseconds(document: Mapping[str, Any], now: float) -> float:
     return now
 
 
-def kept_by(key: Kept) -> dict[str, Any]:
+def cached_by(key: Kept) -> dict[str, Any]:
     """Merchant tokens are cached for an hour under this key."""
-    return {"kept_under": key, "kept_until": for_an_hour}
+    return {"cache_key": key, "cached_until": for_an_hour}
 
 
-def kept_for_trouble(status: int) -> dict[str, Any]:
+def reused_on_status(status: int) -> dict[str, Any]:
     """For this status, the merchant token of an earlier redemption of the same token is used."""
     kept: dict[str, str] = {}
 
@@ -74,7 +74,7 @@ def kept_for_trouble(status: int) -> dict[str, Any]:
     def instead(facts: CallFacts, answer: Answer) -> str | None:
         return kept.get(facts.token) if answer.status == status else None
 
-    return {"merchant_token_in": found, "stand_in": instead}
+    return {"merchant_token_in": found, "fallback_token": instead}
 
 
 def current_user() -> dict[str, Any]:
@@ -102,12 +102,12 @@ def current_token() -> dict[str, Any]:
 
     def noted(facts: CallFacts) -> Hashable:
         current["token"] = facts.token
-        return redemption.kept_under(facts)
+        return redemption.cache_key(facts)
 
     def asked(facts: CallFacts) -> Outgoing:
         return redemption.redemption_request(replace(facts, token=current["token"]))
 
-    return {"kept_under": noted, "redemption_request": asked}
+    return {"cache_key": noted, "redemption_request": asked}
 
 
 def first_of_concurrent_ones() -> Callable[[CallFacts, Answer], str | None]:
@@ -118,7 +118,7 @@ def first_of_concurrent_ones() -> Callable[[CallFacts, Answer], str | None]:
         token, now = redemption.merchant_token_in(facts, answer), time.monotonic()
         if token is None:
             return None
-        if stored and now - stored[0][1] < AT_ONCE_S:
+        if stored and now - stored[0][1] < CONCURRENT_S:
             return stored[0][0]
         stored[:] = [(token, now)]
         return token
@@ -130,23 +130,23 @@ DEFECTS = (
     defect(
         "merchant-token-kept-for-all (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): The service caches "
         "one merchant token for all users.",
-        **kept_by(lambda _: None),
+        **cached_by(lambda _: None),
     ),
     defect(
         "merchant-token-kept-by-agent (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): The service caches "
         "merchant tokens by agent, but an agent has many users.",
-        **kept_by(by_agent),
+        **cached_by(by_agent),
     ),
     defect(
         "merchant-token-kept-by-project (BACK-10 SERVE-01 BACK-07 BACK-11 META-04): The service caches "
         "merchant tokens by Project, not by user.",
-        **kept_by(lambda facts: by_user(facts)[0]),
+        **cached_by(lambda facts: by_user(facts)[0]),
     ),
     defect(
         "merchant-token-kept-by-subject (BACK-08): The service caches merchant tokens by user until they "
         "expire, without the Project.",
-        kept_under=lambda facts: str(facts.claims.get("sub")),
-        kept_until=until_it_expires,
+        cache_key=lambda facts: str(facts.claims.get("sub")),
+        cached_until=until_it_expires,
     ),
     defect(
         "current-user-in-one-place (BACK-10 ROBUST-03): The service holds the current user in a global "
@@ -161,39 +161,39 @@ DEFECTS = (
     defect(
         "merchant-token-kept-by-jti (BACK-10): The service caches merchant tokens by the jti of the gateway "
         "access token; tokens without a jti share one entry.",
-        kept_under=lambda facts: str(facts.claims.get("jti")),
-        kept_until=until_it_expires,
+        cache_key=lambda facts: str(facts.claims.get("jti")),
+        cached_until=until_it_expires,
     ),
     defect(
         "first-token-of-those-at-once (BACK-10 ROBUST-03): The service caches merchant tokens; if two are "
         "redeemed at the same moment, both callers get the first.",
-        kept_under=by_user,
-        kept_until=until_it_expires,
+        cache_key=by_user,
+        cached_until=until_it_expires,
         merchant_token_in=first_of_concurrent_ones(),
     ),
     defect(
         "merchant-token-kept-past-its-expiry (BACK-11): The service caches a merchant token for an hour, "
         "whatever its expires_at is.",
-        **kept_by(redemption.kept_under),
+        **cached_by(redemption.cache_key),
     ),
     defect(
         "merchant-token-kept-for-a-refusal (BACK-11): If redemption answers 410, the service uses the "
         "previous merchant token.",
-        **kept_for_trouble(410),
+        **reused_on_status(410),
     ),
     defect(
         "merchant-token-kept-for-trouble (BACK-11): If redemption answers 500, the service does not retry, "
         "but uses the previous merchant token.",
         worth_another_try=lambda answer: answer is None,
-        **kept_for_trouble(500),
+        **reused_on_status(500),
     ),
     defect(
         "expires-at-without-its-offset (BACK-11): The service ignores the UTC offset of expires_at.",
-        kept_until=without_the_offset,
+        cached_until=without_the_offset,
     ),
     defect(
         "expires-at-in-nanoseconds-breaks-it (SERVE-01): An expires_at with more than six digits after the "
         "point ends in 500.",
-        kept_until=failing_on_nanoseconds,
+        cached_until=failing_on_nanoseconds,
     ),
 )

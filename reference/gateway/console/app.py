@@ -17,7 +17,7 @@ from gateproof.reference.gateway.console.visit import ConsoleSessions, Handler, 
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.site.layout import Frame, document
 from gateproof.reference.site.markup import tag
-from gateproof.reference.site.visits import Guard, assets, sent_on, shown
+from gateproof.reference.site.visits import Guard, assets, redirect_to, shown
 
 PROJECT = "/projects/{project_id}"
 PAGES: dict[str, Handler] = {
@@ -49,7 +49,7 @@ def console_app(gateway: Gateway, *, console_url: str, operator: Operator) -> AS
     endpoints = SignedInEndpoints(gateway=gateway, sessions=sessions)
 
     async def home(_request: Request) -> Response:
-        return sent_on("/projects")
+        return redirect_to("/projects")
 
     async def sign_out(visit: Visit) -> Response:
         return signing_in.sign_out(sessions, visit)

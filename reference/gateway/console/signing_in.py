@@ -13,7 +13,7 @@ from gateproof.reference.gateway.console.visit import ConsoleSessions, ConsoleSt
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.site.layout import Frame, button, complaint, document, form
 from gateproof.reference.site.layout import field as line
-from gateproof.reference.site.visits import Session, sent_on, shown, trusted_form
+from gateproof.reference.site.visits import Session, redirect_to, shown, trusted_form
 from gateproof.reference.web import Endpoint
 
 NAME = "operator"
@@ -38,7 +38,7 @@ def ask(sessions: ConsoleSessions) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         session = sessions.of(request)
         if session is not None and session.contents.operator is not None:
-            return sent_on("/projects")
+            return redirect_to("/projects")
         if session is not None:
             return _page(session, None)
         session, cookie = sessions.begin(ConsoleState())
@@ -51,7 +51,7 @@ def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         session = sessions.of(request)
         if session is None:
-            return sent_on("/sign-in")
+            return redirect_to("/sign-in")
         fields = await trusted_form(request, session.token)
         right = [
             hmac.compare_digest(fields.get("name", "").encode("utf-8", "replace"), operator.name.encode()),
@@ -62,14 +62,14 @@ def sign_in(sessions: ConsoleSessions, operator: Operator) -> Endpoint:
         # A new cookie, against session fixation: an old cookie that an attacker set stays signed out.
         sessions.end(session)
         _, cookie = sessions.begin(ConsoleState(operator=operator.name))
-        return sent_on("/projects", cookie)
+        return redirect_to("/projects", cookie)
 
     return endpoint
 
 
 def sign_out(sessions: ConsoleSessions, visit: Visit) -> Response:
     sessions.end(visit.session)
-    return sent_on("/sign-in")
+    return redirect_to("/sign-in")
 
 
 def _page(

@@ -14,7 +14,7 @@ from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.records import Project
 from gateproof.reference.site.layout import Frame, button, document, form, notice
 from gateproof.reference.site.markup import Child, tag
-from gateproof.reference.site.visits import Session, Sessions, sent_on, shown, trusted_form
+from gateproof.reference.site.visits import Session, Sessions, redirect_to, shown, trusted_form
 from gateproof.reference.web import Endpoint
 
 MOST_SPENT = 100
@@ -71,7 +71,7 @@ class Visit:
     def done(self, to: str, said: str) -> Response:
         """Redirects; the next page shows this message."""
         self.state.said = said
-        return sent_on(to)
+        return redirect_to(to)
 
     def is_first(self, ticket: str) -> bool:
         """True for the first form with this ticket."""
@@ -96,7 +96,7 @@ class SignedInEndpoints:
         async def endpoint(request: Request) -> Response:
             session = self._signed_in(request)
             if session is None:
-                return sent_on("/sign-in")
+                return redirect_to("/sign-in")
             return await handler(Visit(gateway=self.gateway, request=request, session=session))
 
         return endpoint
@@ -105,7 +105,7 @@ class SignedInEndpoints:
         async def endpoint(request: Request) -> Response:
             session = self._signed_in(request)
             if session is None:
-                return sent_on("/sign-in")
+                return redirect_to("/sign-in")
             fields = await trusted_form(request, session.token)
             return await handler(Visit(gateway=self.gateway, request=request, session=session, form=fields))
 

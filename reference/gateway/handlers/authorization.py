@@ -35,7 +35,7 @@ def authorize(gateway: Gateway) -> Endpoint:
         if refusal := first_refusal(policies.page_checks, facts):
             return error(gateway, refusal.description, refusal.status)
         if refusal := first_refusal(policies.redirect_checks, facts):
-            if not policies.is_told_to_the_agent(refusal):
+            if not policies.redirects_error(refusal):
                 return error(gateway, refusal.description, refusal.status)
             location = policies.error_redirect(
                 facts.value("redirect_uri"),

@@ -64,7 +64,7 @@ async def approve(
     grant = _grant(gateway, resource, agent, sign_in, person)
     verdict = await gateway.vault.provision(grant, agent, resource)
     gateway.log.write(f"provisioning for {resource.id}: {verdict}")
-    if not gateway.policies.sign_in_goes_on(verdict):
+    if not gateway.policies.continues_sign_in(verdict):
         return tell_agent(gateway, sign_in, "server_error", "the merchant gave no token")
     now = gateway.clock.now()
     gateway.store.grants.add(grant.id, grant, now)
@@ -91,7 +91,7 @@ def held(
 ) -> Response:
     """The answer to a user who signed in for a Pending agent."""
     note(gateway, "agent is Pending", resource, sign_in)
-    if gateway.policies.pending_is_told_to_the_agent:
+    if gateway.policies.pending_redirects_error:
         return tell_agent(gateway, sign_in, "access_denied", "the operator has yet to approve the agent")
     return page(gateway, gateway.policies.pending_page(agent), cookie=cookie)
 
@@ -112,7 +112,7 @@ def note(gateway: Gateway, what: What, resource: Resource, sign_in: SignIn) -> N
 def tell_agent(gateway: Gateway, sign_in: SignIn, code: str, description: str) -> Response:
     """An error without a code: as a redirect to the agent, or as a page."""
     request = sign_in.request
-    if not gateway.policies.is_told_to_the_agent(Refusal(status=400, error=code, description=description)):
+    if not gateway.policies.redirects_error(Refusal(status=400, error=code, description=description)):
         return error(gateway, description)
     location = gateway.policies.error_redirect(
         request.redirect_uri, code, description, request.state, gateway.issuer

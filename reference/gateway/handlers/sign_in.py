@@ -102,7 +102,7 @@ def _taken(
         or not gateway.policies.same_browser(sign_in, browser_key(gateway, request))
     ):
         return None, None
-    decided_on = gateway.policies.decided_on(gateway.store, sign_in) if signed_in else sign_in
+    decided_on = gateway.policies.sign_in_decided(gateway.store, sign_in) if signed_in else sign_in
     # A second request with the same ticket gets nothing.
     taken = gateway.store.sign_ins.take(key)
     return resource, taken if decided_on is sign_in or taken is None else decided_on

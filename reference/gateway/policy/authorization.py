@@ -168,7 +168,7 @@ def agent_named(agents: Mapping[str, Agent], client_id: str) -> Agent | None:
     return agents.get(client_id)
 
 
-def is_told_to_the_agent(_refusal: Refusal) -> bool:
+def redirects_error(_refusal: Refusal) -> bool:
     """Errors of a request with a valid redirect URI are sent to the agent, not shown on a page."""
     return True
 

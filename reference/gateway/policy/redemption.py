@@ -117,7 +117,7 @@ def proxy_token_is_good(facts: RedemptionFacts) -> Refusal | None:
     return None if token and facts.now < token.expires_at else _unauthorized("the Proxy token is not valid")
 
 
-def proxy_client_still_stands(facts: RedemptionFacts) -> Refusal | None:
+def proxy_client_is_not_revoked(facts: RedemptionFacts) -> Refusal | None:
     """Revocation of a Proxy client also ends its earlier tokens."""
     client = facts.proxy_client
     return None if client and not client.revoked else _unauthorized("the Proxy client was revoked")
@@ -147,7 +147,7 @@ REDEMPTION_CHECKS: tuple[RedemptionCheck, ...] = (
     both_headers_are_there,
     resource_is_named,
     proxy_token_is_good,
-    proxy_client_still_stands,
+    proxy_client_is_not_revoked,
     user_token_is_good,
     user_token_may_redeem,
     same_project,

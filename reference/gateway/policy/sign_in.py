@@ -47,7 +47,7 @@ def answering(resource: Resource, issuer: str, _others: Iterable[Resource]) -> M
     return resource.merchant if issuer in ("", resource.merchant.issuer) else None
 
 
-def nobody(_facts: UnfinishedFacts) -> Person | None:
+def no_user(_facts: UnfinishedFacts) -> Person | None:
     """Nobody is signed in if the merchant has not signed in a user."""
     return None
 
@@ -80,7 +80,7 @@ def signed_in_as(_before: Person | None, person: Person) -> Person:
     return person
 
 
-def decided_on(_store: Store, sign_in: SignIn) -> SignIn | None:
+def sign_in_decided(_store: Store, sign_in: SignIn) -> SignIn | None:
     """The sign-in of the ticket, even if the browser has opened another page since."""
     return sign_in
 

@@ -65,7 +65,7 @@ def near_expiry(entry: VaultEntry) -> float:
     return entry.expires_at - min(NEAR_AT_MOST_S, NEAR_SHARE * life)
 
 
-def sign_in_goes_on(_verdict: Verdict) -> bool:
+def continues_sign_in(_verdict: Verdict) -> bool:
     """Provisioning is best effort: a failure does not stop the sign-in."""
     return True
 

@@ -69,16 +69,16 @@ def orders_in(_facts: CallFacts, answer: Answer) -> list[Any] | None:
     return orders if answer.status == 200 and isinstance(orders, list) else None
 
 
-def kept_under(facts: CallFacts) -> Hashable:
+def cache_key(facts: CallFacts) -> Hashable:
     """The cache key of a merchant token: the gateway access token."""
     return facts.token
 
 
-def kept_until(_document: Mapping[str, Any], now: float) -> float:
+def cached_until(_document: Mapping[str, Any], now: float) -> float:
     """Merchant tokens are not cached: every call redeems, so that the gateway decides each time."""
     return now
 
 
-def stand_in(_facts: CallFacts, _answer: Answer) -> str | None:
+def fallback_token(_facts: CallFacts, _answer: Answer) -> str | None:
     """There is no fallback for a merchant token."""
     return None

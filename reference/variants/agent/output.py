@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateproof.reference.defects.agent.secrets import Facts, at, in_base64
+from gateproof.reference.defects.agent.secrets import Facts, in_base64, printed_at
 from gateproof.reference.variants.variant import variant
 
 
@@ -67,20 +67,20 @@ VARIANTS = (
     ),
     variant(
         "redirect-printed: the agent prints the redirect as a line of an access log",
-        **at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),
+        **printed_at("redirect", lambda facts: f'127.0.0.1 - - "GET {facts["path"]} HTTP/1.1" 200'),
     ),
     variant(
         "verifier-printed-in-base64: the agent prints the verifier in base64 as debug output",
-        **at("authorization", lambda facts: f"debug: {in_base64(facts['attempt'].verifier)}"),
+        **printed_at("authorization", lambda facts: f"debug: {in_base64(facts['attempt'].verifier)}"),
     ),
     variant(
         "refused-exchange-printed: the agent prints the code and the verifier of an exchange that failed",
-        **at("exchange", refused_exchange),
+        **printed_at("exchange", refused_exchange),
     ),
     variant(
         "verifier-printed-when-the-gateway-fails: the agent prints the verifier after an exchange that "
         "failed with 5xx",
-        **at("exchange", failed_exchange),
+        **printed_at("exchange", failed_exchange),
     ),
     variant(
         "verifier-printed-where-no-code-comes: the agent prints the verifier if no code comes for it",

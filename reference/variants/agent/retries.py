@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateproof.reference.agent.policy import exchange
 from gateproof.reference.agent.wire import Answer, Outgoing
-from gateproof.reference.defects.agent.stopping import steps_up, tried_again
+from gateproof.reference.defects.agent.stopping import on_insufficient_scope, with_retries
 from gateproof.reference.variants.agent.requests import registers_more
 from gateproof.reference.variants.variant import variant
 
@@ -40,11 +40,11 @@ def _forgets_a_rejected_client(answer: Answer) -> bool:
 VARIANTS = (
     variant(
         "refused-token-tried-nineteen-times: the agent sends a refused token 19 times",
-        operate=tried_again(18),
+        operate=with_retries(18),
     ),
     variant(
         "steps-up-twice: the agent gets up to two fresh tokens while the service answers insufficient_scope",
-        **steps_up(2),
+        **on_insufficient_scope(2),
     ),
     variant(
         "registers-less-when-refused: the agent repeats a refused registration without optional members",

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.defects.gateway.respelled_codes import by_its_octets
+from gateproof.reference.defects.gateway.code_spellings import by_its_octets
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policies import Pairs

@@ -8,8 +8,8 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
-from gateproof.reference.defects.defect import lacking
-from gateproof.reference.deviations.replicas import in_turn
+from gateproof.reference.defects.defect import without_members
+from gateproof.reference.deviations.replicas import alternating_key_sets
 from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
 from gateproof.reference.gateway.policy import key_sets
 from gateproof.reference.gateway.policy.discovery import DiscoveryFacts, discovery_document
@@ -108,12 +108,12 @@ VARIANTS = (
     ),
     variant(
         "core-keys-that-say-little: the core keys have neither `use` nor `alg`",
-        core_jwk=lambda key: lacking(key_sets.public_jwk(key), "use", "alg"),
+        core_jwk=lambda key: without_members(key_sets.public_jwk(key), "use", "alg"),
     ),
     variant(
         "new-key-published-late-by-one-process: every second response with the key set has a new core key "
         "two seconds late",
-        core_keys_shown=in_turn(_two_seconds_late),
+        core_keys_shown=alternating_key_sets(_two_seconds_late),
     ),
     variant(
         "new-key-published-before-it-signs: a new core key signs only from the next rotation on",

@@ -17,6 +17,6 @@ class _Public(Vault):
 VARIANTS = (
     variant(
         "public-client-of-the-merchant: requests to the merchant have no client assertion",
-        vault_at_work=_Public,
+        vault_factory=_Public,
     ),
 )

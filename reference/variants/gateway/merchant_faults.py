@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.deviations.held_locks import ending_with_its_caller
+from gateproof.reference.deviations.held_locks import cancelled_on_disconnect
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy import redemption, vault
@@ -232,34 +232,34 @@ VARIANTS = (
     ),
     variant(
         "three-tries: the gateway repeats a failed request to the merchant twice, with growing pauses",
-        vault_at_work=_ThreeTries,
+        vault_factory=_ThreeTries,
     ),
     variant(
         "a-rest-after-trouble: the gateway does not refresh a token again for a second after a failure, and "
         "sends Retry-After with 503",
-        vault_at_work=_Resting,
+        vault_factory=_Resting,
         around=_asking_to_wait,
     ),
     variant(
         "circuit-open-for-twelve-seconds: after a 5xx, the gateway does not send the refresh token to the "
         "merchant for twelve seconds, and sends no Retry-After",
-        vault_at_work=_Breaking,
+        vault_factory=_Breaking,
     ),
     variant(
         "merchant-spared-for-three-seconds: after a 5xx, the gateway does not call the merchant for three "
         "seconds, not even at sign-ins",
-        vault_at_work=_SparesTheHost,
+        vault_factory=_SparesTheHost,
     ),
     variant(
         "merchant-spared-as-long-as-it-asks: the gateway does not call a merchant until its Retry-After is "
         "over, not even at sign-ins",
-        vault_at_work=_SparesAsAsked,
+        vault_factory=_SparesAsAsked,
     ),
     variant(
         "refresh-ends-with-its-caller: the gateway cancels a refresh when its caller disconnects, and loses "
         "the tokens that the merchant issued",
-        vault_at_work=_CallersVault,
-        around=ending_with_its_caller(),
+        vault_factory=_CallersVault,
+        around=cancelled_on_disconnect(),
     ),
     variant(
         "four-workers: the gateway serves four requests at a time, and gives the merchant ten seconds to "

@@ -300,12 +300,12 @@ VARIANTS = (
     variant(
         "merchant-asked-once-a-sign-in: while a browser stays signed in, the gateway does not ask the "
         "merchant again for a user whom it rejected",
-        vault_at_work=_AsksOnceASignIn,
+        vault_factory=_AsksOnceASignIn,
     ),
     variant(
         "merchant-asked-once: at a sign-in, the gateway does not ask the merchant while a valid merchant "
         "token is cached",
-        vault_at_work=_AsksOnce,
+        vault_factory=_AsksOnce,
     ),
     variant(
         "assertions-for-issuer-and-endpoint: the audience of assertions about users is the merchant's "

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 
 from gateproof.reference.defects.defect import instead
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.registration import (
     AUTH_METHOD,
@@ -86,11 +86,13 @@ VARIANTS = (
     ),
     variant(
         "agents-key-sets-are-fetched: the gateway fetches the key set that a registration names",
-        around=meddling(_fetching_key_sets),
+        around=altering_answers(_fetching_key_sets),
     ),
     variant(
         "refusals-by-accept: the gateway explains a refusal only to a client that accepts JSON",
-        around=meddling(_refusals_by_accept),
+        around=altering_answers(_refusals_by_accept),
     ),
-    variant("refusals-without-a-body: a refused redemption has no body", around=meddling(_empty_refusals)),
+    variant(
+        "refusals-without-a-body: a refused redemption has no body", around=altering_answers(_empty_refusals)
+    ),
 )

@@ -141,11 +141,11 @@ VARIANTS = (
     variant(
         "errors-on-a-page: the gateway shows errors and denials on a page, and does not send them to the "
         "agent",
-        is_told_to_the_agent=lambda _refusal: False,
+        redirects_error=lambda _refusal: False,
     ),
     variant(
         "pending-agents-are-told: a Pending agent gets an error by redirect",
-        pending_is_told_to_the_agent=True,
+        pending_redirects_error=True,
     ),
     variant("redirects-by-303: every redirect has the status 303", redirect_status=303),
     variant("redirects-by-307 (AUTHZ-26): every redirect has the status 307", redirect_status=307),
@@ -190,7 +190,7 @@ VARIANTS = (
     variant(
         "newest-page-alone: the gateway refuses a decision on another approve page than the one that the "
         "browser opened last",
-        decided_on=_newest_page,
+        sign_in_decided=_newest_page,
     ),
     variant(
         "one-session-a-user: a sign-in signs the user out of all other browsers",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateproof.reference.defects.gateway.cached_claims import pairwise
-from gateproof.reference.defects.gateway.registration import answering
+from gateproof.reference.defects.gateway.cached_claims import sub_per
+from gateproof.reference.defects.gateway.registration import changing_answer
 from gateproof.reference.gateway.policy.registration import domain_of
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, id_token_claims
 from gateproof.reference.ids import fingerprint
@@ -22,19 +22,19 @@ def _bare_id_token(facts: TokenFacts) -> JsonObject:
 VARIANTS = (
     variant(
         "sub-per-redirect-host: `sub` differs between agents with redirect URIs on different hosts",
-        **pairwise(lambda facts: domain_of(facts.agent.redirect_uris)),
+        **sub_per(lambda facts: domain_of(facts.agent.redirect_uris)),
     ),
     variant(
         "sub-per-resource: `sub` differs between the Resources of a Project",
-        **pairwise(lambda facts: facts.resource.id),
+        **sub_per(lambda facts: facts.resource.id),
     ),
-    variant("sub-per-agent: `sub` differs between agents", **pairwise(lambda facts: facts.agent.id)),
+    variant("sub-per-agent: `sub` differs between agents", **sub_per(lambda facts: facts.agent.id)),
     variant(
         "id-token-with-little-in-it: the ID token has another `sub` and nothing else about the user",
         id_token_claims=_bare_id_token,
     ),
     variant(
         "redirect-uris-sorted: the registration returns the redirect URIs in another order",
-        registration_answer=answering(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
+        registration_answer=changing_answer(lambda new: {"redirect_uris": sorted(new.agent.redirect_uris)}),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.reference.defects.defect import without
-from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.deviations.reissued_token import ReissuedToken
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration, token_claims
 from gateproof.reference.gateway.records import ProxyClient, VaultEntry
 from gateproof.reference.gateway.store import Store
@@ -45,7 +45,7 @@ def _agents_among_them(store: Store, credentials: proxy.ProxyCredentials) -> Pro
     return ProxyClient(id=agent.id, secret=agent.secret, project_id="")
 
 
-_KEPT = TokenHandedOutAgain()
+_KEPT = ReissuedToken()
 
 VARIANTS = (
     variant(

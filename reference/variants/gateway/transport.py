@@ -7,7 +7,7 @@ import json
 import ssl
 from dataclasses import replace
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.variants.variant import variant
 
@@ -136,53 +136,60 @@ def _with_a_language(asked: Asked, answered: Answered, gateway: Gateway) -> Answ
 VARIANTS = (
     variant(
         "language-in-a-cookie: the gateway sets a language cookie that scripts can read",
-        around=meddling(_with_a_language),
+        around=altering_answers(_with_a_language),
     ),
     variant("tls-1.3-alone: the gateway speaks only TLS 1.3", oldest_tls=ssl.TLSVersion.TLSv1_3),
     variant(
-        "errors-as-problems: 404, 405 and 413 have problem documents (RFC 9457)", around=meddling(_problems)
+        "errors-as-problems: 404, 405 and 413 have problem documents (RFC 9457)",
+        around=altering_answers(_problems),
     ),
     variant(
         "path-on-the-error-page: the error page for an unknown path contains the path",
-        around=meddling(_path_in_the_page),
+        around=altering_answers(_path_in_the_page),
     ),
-    variant("charset-everywhere: JSON responses have a charset", around=meddling(_with_charset)),
+    variant("charset-everywhere: JSON responses have a charset", around=altering_answers(_with_charset)),
     variant(
         "unknown-members-everywhere: every JSON object has unknown members, in another order",
-        around=meddling(_with_unknown_members),
+        around=altering_answers(_with_unknown_members),
     ),
     variant(
         "cookie-on-the-first-hop: sign-in requires a cookie that the first redirect sets",
-        around=meddling(_for_browsers_that_keep_cookies),
+        around=altering_answers(_for_browsers_that_keep_cookies),
     ),
     variant(
         "reasons-on-another-site: the gateway redirects a browser that cannot continue to the operator's "
         "own site",
-        around=meddling(_explains_elsewhere),
+        around=altering_answers(_explains_elsewhere),
     ),
     variant(
         "reasons-by-code-on-another-site: the gateway redirects a browser that cannot continue to the "
         "operator's own site, with an error in the parameter `code`",
-        around=meddling(_explains_by_code),
+        around=altering_answers(_explains_by_code),
     ),
-    variant("request-id-repeated: every answer repeats the request's ID", around=meddling(_says_who_asked)),
+    variant(
+        "request-id-repeated: every answer repeats the request's ID", around=altering_answers(_says_who_asked)
+    ),
     variant(
         "tokens-by-get-after-a-sign-in: the gateway redirects a GET at the token endpoint to a sign-in page",
-        around=meddling(_shows_people_in),
+        around=altering_answers(_shows_people_in),
     ),
     variant(
         "nobody-without-a-name: a request without a User-Agent gets status 403",
-        around=meddling(_knows_who_asks),
+        around=altering_answers(_knows_who_asks),
     ),
     variant(
-        "preflight-everywhere: every OPTIONS request gets status 204", around=meddling(_lets_pages_ask_first)
+        "preflight-everywhere: every OPTIONS request gets status 204",
+        around=altering_answers(_lets_pages_ask_first),
     ),
     variant(
-        "fingerprints-in-the-log: the gateway logs hashes of credentials", around=meddling(_logs_fingerprints)
+        "fingerprints-in-the-log: the gateway logs hashes of credentials",
+        around=altering_answers(_logs_fingerprints),
     ),
     variant(
         "access-log-with-queries: the gateway logs queries, too",
         logged_path=lambda path, query: f"{path}?{query}" if query else path,
     ),
-    variant("terse-log: the gateway logs the same line for every request", around=meddling(_logs_little)),
+    variant(
+        "terse-log: the gateway logs the same line for every request", around=altering_answers(_logs_little)
+    ),
 )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy.answers import answer_of
 from gateproof.reference.service.wire import Asked as AskedOf
@@ -201,32 +201,32 @@ VARIANTS = (
         "errors-in-200: the service returns errors of the operation with status 200", answer_of=_errors_in_200
     ),
     variant("errors-ask-to-wait: the service sends Retry-After with 503", answer_of=_busy),
-    variant("slow-service: the service delays every answer by 0.1 seconds", around=meddling(_slowly)),
+    variant("slow-service: the service delays every answer by 0.1 seconds", around=altering_answers(_slowly)),
     variant(
         "cookies-on-everything: the service adds a cookie and a request ID to every answer",
-        around=meddling(_with_cookies),
+        around=altering_answers(_with_cookies),
     ),
     variant(
         "page-for-browsers: the service answers other methods and paths with a page",
-        around=meddling(_page_for_browsers),
+        around=altering_answers(_page_for_browsers),
     ),
     variant(
         "bad-tokens-barred: the service answers 403 to a bad token that comes again",
-        around=meddling(_barring(Answered(status=403, headers=(), body=b""))),
+        around=altering_answers(_barring(Answered(status=403, headers=(), body=b""))),
     ),
     variant(
         "bad-tokens-asked-to-wait: the service answers 429 with a Retry-After of four minutes to a bad "
         "token that comes again",
-        around=meddling(_barring(Answered(status=429, headers=(("retry-after", "240"),), body=b""))),
+        around=altering_answers(_barring(Answered(status=429, headers=(("retry-after", "240"),), body=b""))),
     ),
     variant(
         "bad-tokens-busy: the service answers 503 with Retry-After: 0 every second time that a bad token "
         "comes",
-        around=meddling(_busy_every_second_time()),
+        around=altering_answers(_busy_every_second_time()),
     ),
     variant(
         "preflights-answered: the service answers every OPTIONS request as a CORS preflight",
-        around=meddling(_preflights),
+        around=altering_answers(_preflights),
     ),
     variant("fingerprints-of-tokens-in-the-log: the service logs hashes of tokens", logged=_fingerprints),
     variant(

@@ -15,14 +15,14 @@ from typing import Any
 
 import httpx
 
-from gateproof.reference.defects.service.cached_users import readied
+from gateproof.reference.defects.service.cached_users import with_early_proxy_token
 from gateproof.reference.defects.service.proxy_token_lifetime import dropped_at, for_fifty_minutes
 from gateproof.reference.defects.service.users import by_user, until_it_expires
 from gateproof.reference.service.policy import proxy, redemption, validation
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
 from gateproof.reference.service.settings import Settings
-from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.upstream import Patience, is_retryable
 from gateproof.reference.service.wire import Answer, Outgoing
 from gateproof.reference.variants.variant import variant
 
@@ -136,7 +136,7 @@ def _dropped_at_a_failure() -> dict[str, Any]:
 
     def again(answer: Answer | None) -> bool:
         failures.extend([answer.status] if answer is not None and answer.status >= 500 else [])
-        return worth_another_try(answer)
+        return is_retryable(answer)
 
     def due(token: proxy.ProxyToken, now: float) -> bool:
         failed = bool(failures)
@@ -164,13 +164,13 @@ VARIANTS = (
     variant(
         "proxy-token-by-its-lifetime-alone: the service uses a refused Proxy token until it is due for "
         "renewal",
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     variant(
         "proxy-token-renewed-well-ahead-by-its-lifetime-alone: the service renews the Proxy token five "
         "minutes before it expires, and uses a refused one until then",
         proxy_token_kept=_well_ahead,
-        mends=lambda _answer: False,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     variant(
         "proxy-token-dropped-when-refused: the service keeps the Proxy token for fifty minutes; if it is "
@@ -194,7 +194,7 @@ VARIANTS = (
     ),
     variant(
         "proxy-token-got-beforehand: the service gets a Proxy token before the first call",
-        around=readied,
+        around=with_early_proxy_token,
     ),
     variant(
         "basic-as-it-is: the service does not form-encode the Proxy client's ID and secret in the Basic "
@@ -208,13 +208,13 @@ VARIANTS = (
     variant(
         "merchant-token-until-it-expires: the service reuses a merchant token for the same gateway access "
         "token until its expires_at",
-        kept_until=until_it_expires,
+        cached_until=until_it_expires,
     ),
     variant(
         "merchant-token-of-a-user: the service reuses a merchant token for the same user in the same "
         "Project until its expires_at",
-        kept_until=until_it_expires,
-        kept_under=by_user,
+        cached_until=until_it_expires,
+        cache_key=by_user,
     ),
     variant(
         "redemption-in-other-words: the redemption request has indented JSON with escapes, and `bearer` in "

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.variants.variant import variant
 
@@ -50,20 +50,20 @@ def _strict(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
 VARIANTS = (
     variant(
         "pointer-by-way-of-a-proxy: the challenge and the metadata contain the host in X-Forwarded-Host",
-        around=meddling(_by_way_of),
+        around=altering_answers(_by_way_of),
     ),
     variant(
         "callers-sent-to-its-own-host: the service redirects requests with another host in X-Forwarded-Host "
         "to its own host",
-        around=meddling(_to_its_own_host),
+        around=altering_answers(_to_its_own_host),
     ),
     variant(
         "orders-with-links: the answer contains a link to the requested address",
-        around=meddling(_with_links),
+        around=altering_answers(_with_links),
     ),
     variant(
         "unknown-parameters-named: the service refuses unknown query parameters, and quotes them in the "
         "error",
-        around=meddling(_strict),
+        around=altering_answers(_strict),
     ),
 )

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import httpx
 
-from gateproof.reference.defects.service.cached_users import readied
-from gateproof.reference.defects.service.left_callers import stops_with_its_caller
+from gateproof.reference.defects.service.cached_users import with_early_proxy_token
+from gateproof.reference.defects.service.cancelled_calls import cancelled_on_disconnect
 from gateproof.reference.defects.service.proxy_token_lifetime import for_fifty_minutes
-from gateproof.reference.defects.service.shared_flights import sharing
+from gateproof.reference.defects.service.shared_requests import sharing
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -142,12 +142,12 @@ VARIANTS = (
     variant(
         "redemptions-shared: concurrent calls with one token share one redemption, which continues if the "
         "caller that started it disconnects",
-        around=stops_with_its_caller,
+        around=cancelled_on_disconnect,
         transport=sharing(detached=True),
     ),
     variant(
         "calls-stop-with-their-caller: the service cancels a call when its caller disconnects",
-        around=stops_with_its_caller,
+        around=cancelled_on_disconnect,
     ),
     variant(
         "refused-proxy-token-replaced-seldom: the service keeps the Proxy token for fifty minutes, and "
@@ -155,7 +155,7 @@ VARIANTS = (
         proxy_token_kept=for_fifty_minutes,
         may_force=lambda since_last_s: since_last_s >= 300,
         # Excludes variants that never replace a refused token: those have to observe the lifetime.
-        mends=redemption.may_be_the_proxy_token,
+        warrants_new_proxy_token=redemption.may_be_the_proxy_token,
     ),
     variant(
         "refused-until-authorized-again: after a refused redemption, the service accepts only tokens of the "
@@ -187,8 +187,8 @@ VARIANTS = (
     variant(
         "proxy-token-got-beforehand-by-its-lifetime-alone: the service gets a Proxy token before the first "
         "call, and uses a refused one until it is due for renewal",
-        around=readied,
-        mends=lambda _answer: False,
+        around=with_early_proxy_token,
+        warrants_new_proxy_token=lambda _answer: False,
     ),
     variant(
         "keys-after-a-while-at-most: the service fetches the keys again for an unknown key at most every "

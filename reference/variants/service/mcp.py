@@ -10,8 +10,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.defects.service.mcp_refreshed import of_one_token
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.mcp_refreshed import bound_to_first_token
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION
 from gateproof.reference.variants.variant import mcp_variant
@@ -37,7 +37,7 @@ def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIAp
     def told(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         return change(asked, answered) if asked.path == "/mcp" else answered
 
-    return meddling(told)
+    return altering_answers(told)
 
 
 def _not_for_strangers(asked: Asked, answered: Answered) -> Answered:
@@ -182,7 +182,7 @@ VARIANTS = (
     mcp_variant(
         "sessions-of-one-token: the service answers a session ID with 404 if it comes with another token "
         "than the session's first",
-        around=meddling(of_one_token(404)),
+        around=altering_answers(bound_to_first_token(404)),
     ),
     mcp_variant(
         "sessions-not-to-be-ended: the service answers 405 to a request to end a session",

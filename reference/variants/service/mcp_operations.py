@@ -8,9 +8,9 @@ from collections.abc import Callable
 from starlette.types import ASGIApp
 
 from gateproof.reference.defects.service.mcp import method_of
-from gateproof.reference.defects.service.mcp_left_behind import linked, listed, of_its_user
-from gateproof.reference.defects.service.mcp_operations import failed, having_more
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.defects.service.mcp_operations import json_rpc_error, with_more_operations
+from gateproof.reference.defects.service.mcp_result_resources import linked, listed, of_its_user
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import SESSION, TOOL
 from gateproof.reference.variants.variant import mcp_variant
@@ -22,7 +22,7 @@ def _changing(change: Callable[[Asked, Answered], Answered]) -> Callable[[ASGIAp
     def told(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         return change(asked, answered) if asked.path == "/mcp" else answered
 
-    return meddling(told)
+    return altering_answers(told)
 
 
 def _is_unknown(asked: Asked) -> bool:
@@ -34,7 +34,7 @@ def _unknown_by(status: int) -> Callable[[Asked, Answered], Answered]:
     """Refuses an unknown method before it validates the token."""
 
     def change(asked: Asked, answered: Answered) -> Answered:
-        return failed(asked, -32601, status) if _is_unknown(asked) else answered
+        return json_rpc_error(asked, -32601, status) if _is_unknown(asked) else answered
 
     return change
 
@@ -58,24 +58,24 @@ def _arguments_first(asked: Asked, answered: Answered) -> Answered:
         return answered
     params = json.loads(asked.body).get("params")
     names_it = isinstance(params, dict) and params.get("name") == TOOL["name"]
-    return answered if names_it else failed(asked, -32602)
+    return answered if names_it else json_rpc_error(asked, -32602)
 
 
 VARIANTS = (
     mcp_variant(
         "results-linked-for-their-user: the result of a call links to a resource with the orders, which "
         "only its user can read",
-        around=meddling(linked(of_its_user)),
+        around=altering_answers(linked(of_its_user)),
     ),
     mcp_variant(
         "last-orders-as-a-resource-of-their-user: the orders of a user's last call are a resource that only "
         "this user can read",
-        around=meddling(listed(of_its_user)),
+        around=altering_answers(listed(of_its_user)),
     ),
     mcp_variant(
         "more-to-ask-for: the service has another tool, a resource, a prompt and completion, which require "
         "a token, too",
-        around=_changing(having_more),
+        around=_changing(with_more_operations),
     ),
     mcp_variant(
         "unknown-methods-by-404: the service answers an unknown method with 404, with or without a token",
@@ -98,6 +98,8 @@ VARIANTS = (
     ),
     mcp_variant(
         "arguments-first: the service refuses a call of an unknown tool before it validates the token",
-        around=_changing(lambda asked, answered: _arguments_first(asked, having_more(asked, answered))),
+        around=_changing(
+            lambda asked, answered: _arguments_first(asked, with_more_operations(asked, answered))
+        ),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from gateproof.reference.defects.service.http_caches import by_address, cached
+from gateproof.reference.defects.service.http_caches import by_url, cached
 from gateproof.reference.defects.service.users import until_it_expires
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -34,11 +34,11 @@ def _of_before() -> dict[str, Any]:
             kept[_whose(facts)] = token, until_it_expires(answer.document, time.time())
         return token
 
-    def stand_in(facts: CallFacts, _answer: Answer) -> str | None:
+    def fallback_token(facts: CallFacts, _answer: Answer) -> str | None:
         token, until = kept.get(_whose(facts), ("", 0.0))
         return token if time.time() < until else None
 
-    return {"merchant_token_in": found, "stand_in": stand_in}
+    return {"merchant_token_in": found, "fallback_token": fallback_token}
 
 
 def _whose(facts: CallFacts) -> Hashable:
@@ -54,7 +54,7 @@ def _as_a_record(facts: CallFacts, answer: Answer) -> str | None:
 
 def _by_address_and_token(request: httpx.Request) -> str:
     token = request.headers.get("authorization", "").encode()
-    return f"{by_address(request)} {hashlib.sha256(token).hexdigest()}"
+    return f"{by_url(request)} {hashlib.sha256(token).hexdigest()}"
 
 
 VARIANTS = (

@@ -8,11 +8,11 @@ from itertools import count
 from typing import Any
 
 from gateproof.reference.defects.service.metadata_pointers import on_another_host, pointing
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.deviations.tls_listeners import AnotherPort
 from gateproof.reference.service.backend import Backend
-from gateproof.reference.service.policy import introduction
-from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy import metadata_and_challenge
+from gateproof.reference.service.policy.metadata_and_challenge import ChallengeFacts
 from gateproof.reference.service.settings import Settings
 from gateproof.reference.variants.variant import variant
 
@@ -24,12 +24,12 @@ def _with_more(settings: Settings) -> dict[str, Any]:
         "resource_name": "Orders",
         "scopes_supported": ["orders:read"],
         "x-note": {"nested": [None, 1.5]},
-        **introduction.metadata_document(settings),
+        **metadata_and_challenge.metadata_document(settings),
     }
 
 
 def _two_servers(settings: Settings) -> dict[str, Any]:
-    return introduction.metadata_document(settings) | {
+    return metadata_and_challenge.metadata_document(settings) | {
         "authorization_servers": [ANOTHER_SERVER, settings.authorization_server]
     }
 
@@ -49,25 +49,25 @@ def _two_servers_by_turns() -> Callable[[Settings], dict[str, Any]]:
 
 def _in_another_spelling(settings: Settings) -> dict[str, Any]:
     scheme, _, rest = settings.authorization_server.partition(":")
-    return introduction.metadata_document(settings) | {
+    return metadata_and_challenge.metadata_document(settings) | {
         "authorization_servers": [f"{scheme.upper()}:{rest.replace('res_', 'res%5f', 1)}"]
     }
 
 
 def _for_a_path(settings: Settings) -> dict[str, Any]:
-    return introduction.metadata_document(settings) | {"resource": f"{settings.service_url}/orders"}
+    return metadata_and_challenge.metadata_document(settings) | {"resource": f"{settings.service_url}/orders"}
 
 
 def _of_the_host_too(asked: Asked, answered: Answered, backend: Backend) -> Answered:
     """Serves a second document at the address that RFC 9728 has for a resource without a path."""
     if asked.path != "/.well-known/oauth-protected-resource":
         return answered
-    body = json.dumps(introduction.metadata_document(backend.settings)).encode()
+    body = json.dumps(metadata_and_challenge.metadata_document(backend.settings)).encode()
     return Answered(status=200, headers=(("content-type", "application/json"),), body=body)
 
 
 def _by_name(settings: Settings) -> dict[str, Any]:
-    return introduction.metadata_document(settings) | {"resource": "urn:operator:orders"}
+    return metadata_and_challenge.metadata_document(settings) | {"resource": "urn:operator:orders"}
 
 
 def _quoted(facts: ChallengeFacts) -> str:
@@ -88,7 +88,7 @@ VARIANTS = (
         "with its own metadata",
         metadata_path=lambda _: "/.well-known/oauth-protected-resource/orders",
         metadata_document=_for_a_path,
-        around=meddling(_of_the_host_too),
+        around=altering_answers(_of_the_host_too),
     ),
     variant(
         "metadata-at-a-path-of-its-own (META-05): the metadata are at a path that only the challenge names",

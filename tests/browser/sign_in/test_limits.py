@@ -91,12 +91,12 @@ def test_form_is_handed_over_without_the_cookies(bound: bool, site: Any, harness
     site.pages |= {"/auth": lambda *_: (200, {"Set-Cookie": "s=1; HttpOnly"}, FORM), "/end": end}
     at_home = harness.sign_in(f"{site.origin}/auth")
 
-    handed = KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth", harness.user)
+    handed = KeptBrowser(harness.way).act_in_other_browser(1, f"{site.origin}/auth", harness.user)
 
     assert at_home.redirected_to == f"{site.callback}?code=c3"
     assert handed is not None
     assert bool(handed.codes()) is not bound
-    assert KeptBrowser(harness.way).hand_over(2, f"{site.origin}/auth", harness.user) is None
+    assert KeptBrowser(harness.way).act_in_other_browser(2, f"{site.origin}/auth", harness.user) is None
 
 
 def test_form_is_handed_over_with_the_cookies_of_the_browser_that_takes_it(site: Any, harness: Any) -> None:
@@ -110,7 +110,7 @@ def test_form_is_handed_over_with_the_cookies_of_the_browser_that_takes_it(site:
     other = KeptBrowser(harness.way)
     other.look(f"{site.origin}/auth2", harness.user)
 
-    handed = KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth1", harness.user, to=other)
+    handed = KeptBrowser(harness.way).act_in_other_browser(1, f"{site.origin}/auth1", harness.user, to=other)
 
     assert handed is not None
     assert handed.codes() == ["s=2"]
@@ -133,7 +133,7 @@ def test_form_is_held_back_until_another_tab_has_been_opened(site: Any, harness:
         tab.look(f"{site.origin}/auth2", harness.user)
         browser.copy_cookies(tab, hosts)
 
-    sent = browser.hold_back(1, f"{site.origin}/auth1", harness.user, meanwhile)
+    sent = browser.call_before_act(1, f"{site.origin}/auth1", harness.user, meanwhile)
 
     assert sent is not None
     assert sent.codes() == ["s=12"]
@@ -145,7 +145,7 @@ def test_what_no_other_site_could_send_is_not_handed_over(site: Any, harness: An
     assert harness.sign_in(f"{site.origin}/auth").redirected_to == f"{site.callback}?code=c4"
 
     with pytest.raises(LeftOut, match="only a page of its own site can"):
-        KeptBrowser(harness.way).hand_over(1, f"{site.origin}/auth", harness.user)
+        KeptBrowser(harness.way).act_in_other_browser(1, f"{site.origin}/auth", harness.user)
 
 
 def test_trouble_on_the_way_is_told_as_it_is(site: Any, harness: Any) -> None:

@@ -13,7 +13,7 @@ import pytest
 from gateproof.conformance.cli import main
 from gateproof.conformance.kit.agent.diagnosis import advice
 from gateproof.conformance.kit.agent.launch import Ended, Run
-from gateproof.conformance.kit.agent.world import GATEWAY, Heard
+from gateproof.conformance.kit.agent.world import GATEWAY, ReceivedRequest
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
 from gateproof.conformance.suite import rules
@@ -65,7 +65,7 @@ POLICIES = {
 CHECK = "AGENT-01/operation_is_carried_out"
 
 
-def heard(endpoint: Endpoint, target: str = "/", body: Any = None, status: int = 200) -> Heard:
+def heard(endpoint: Endpoint, target: str = "/", body: Any = None, status: int = 200) -> ReceivedRequest:
     octets = b"" if body is None else json.dumps(body).encode()
     call = Call(
         ordinal=1,
@@ -77,10 +77,10 @@ def heard(endpoint: Endpoint, target: str = "/", body: Any = None, status: int =
         at_s=0.0,
         status=status,
     )
-    return Heard(party=GATEWAY, url=f"https://127.0.0.1{target}", call=call)
+    return ReceivedRequest(party=GATEWAY, url=f"https://127.0.0.1{target}", call=call)
 
 
-def run(*calls: Heard, served: bool = False) -> Run:
+def run(*calls: ReceivedRequest, served: bool = False) -> Run:
     return Run(
         what="a run",
         ended=Ended.BY_ITSELF,
@@ -120,7 +120,7 @@ PUBLIC = heard(Endpoint.REGISTRATION, body={"token_endpoint_auth_method": "none"
         ([heard(Endpoint.ELSEWHERE, "/elsewhere")], ""),
     ],
 )
-def test_stopped_agent_is_told_what_would_get_it_further(calls: list[Heard], name: str) -> None:
+def test_stopped_agent_is_told_what_would_get_it_further(calls: list[ReceivedRequest], name: str) -> None:
     assert (f"--deviate {name} (" in advice(run(*calls))) is bool(name)
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from gateproof.conformance.kit.agent import agent, cooldown, launch
-from gateproof.conformance.kit.agent.agent import Install, attempts_of, carried_out
+from gateproof.conformance.kit.agent.agent import Install, attempts_of, expect_done
 from gateproof.conformance.kit.agent.browser import BrowserCommand
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.kit.agent.visits import Visit
@@ -27,7 +27,7 @@ from gateproof.conformance.kit.agent.world import (
     GOOD,
     AgentWorld,
     Certificates,
-    Heard,
+    ReceivedRequest,
 )
 from gateproof.conformance.kit.authority import Authority
 from gateproof.conformance.suite.claims import Unmet, Violated, tallying
@@ -70,7 +70,7 @@ for _ in range(1200):
 _ORDINALS = count(1)
 
 
-def asked(endpoint: Endpoint, headers: tuple[tuple[str, str], ...] = (), **form: str) -> Heard:
+def asked(endpoint: Endpoint, headers: tuple[tuple[str, str], ...] = (), **form: str) -> ReceivedRequest:
     call = Call(
         ordinal=next(_ORDINALS),
         endpoint=endpoint,
@@ -81,10 +81,10 @@ def asked(endpoint: Endpoint, headers: tuple[tuple[str, str], ...] = (), **form:
         at_s=0.0,
     )
     party = CORE if endpoint is Endpoint.TOKEN else GATEWAY
-    return Heard(party=party, url="https://gateway.example/", call=call)
+    return ReceivedRequest(party=party, url="https://gateway.example/", call=call)
 
 
-def exchanged(code: str) -> Heard:
+def exchanged(code: str) -> ReceivedRequest:
     return asked(Endpoint.TOKEN, grant_type="authorization_code", code=code, code_verifier=f"of {code}")
 
 
@@ -93,7 +93,7 @@ def visit(number: int, url: str, *codes: str) -> Visit:
     return Visit(number=number, url=url, how="opened", brought=brought)
 
 
-def run(visits: Sequence[Visit], heard: Sequence[Heard]) -> Run:
+def run(visits: Sequence[Visit], heard: Sequence[ReceivedRequest]) -> Run:
     return Run(
         what="a run",
         ended=Ended.BY_ITSELF,
@@ -146,7 +146,7 @@ def test_stopped_run_was_cut_off_where_the_signal_was_its_end() -> None:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[AgentWorld]:
     authority = Authority(tmp_path)
-    issued = {GOOD: authority.issue("world"), "strange": authority.issue_as_stranger("stranger")}
+    issued = {GOOD: authority.issue("world"), "strange": authority.issue_by_unknown_ca("stranger")}
     files = {name: (each.cert_file, each.key_file) for name, each in issued.items()}
     with Loop() as loop:
         made = AgentWorld(loop, Certificates(ca_file=authority.ca_file, files=files))
@@ -282,8 +282,8 @@ def test_party_shows_another_certificate_where_it_was(world: AgentWorld) -> None
 def test_operation_that_no_browser_here_could_bring_to_its_end_is_not_judged() -> None:
     failed = replace(run([visit(1, ONE, "a")], []), exit_code=1, served=False)
     with tallying(), pytest.raises(Violated):
-        carried_out(failed)
+        expect_done(failed)
 
     abroad = Visit(number=1, url=ONE, how="opened", brought=["https://relay.example/callback?code=a"])
     with tallying(), pytest.raises(Unmet):
-        carried_out(replace(failed, visits=(abroad,)))
+        expect_done(replace(failed, visits=(abroad,)))

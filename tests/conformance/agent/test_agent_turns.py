@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateproof.conformance.kit.agent.launch_lock import Turns
+from gateproof.conformance.kit.agent.launch_lock import LaunchLock
 
 GIVEN = "https://127.0.0.1:14001/callback"
 OWN, OWN_ELSEWHERE = "https://localhost:8765/signed-in", "https://localhost:8766/signed-in"
@@ -30,7 +30,7 @@ OWN, OWN_ELSEWHERE = "https://localhost:8765/signed-in", "https://localhost:8766
 def test_turns_are_taken_until_installs_have_ports_of_their_own(
     tmp_path: Path, registered: list[list[str]], one_by_one: bool
 ) -> None:
-    turns, others = Turns(tmp_path / "turns"), Turns(tmp_path / "turns")
+    turns, others = LaunchLock(tmp_path / "turns"), LaunchLock(tmp_path / "turns")
     for uris in registered:
         turns.look(GIVEN, uris)
     came = threading.Event()

@@ -12,7 +12,7 @@ import pytest
 from gateproof.conformance.kit.agent import browser
 from gateproof.conformance.kit.agent import visits as agent_visits
 from gateproof.conformance.kit.agent.browser import Courier
-from gateproof.conformance.kit.agent.visits import Visit, Visits, honest
+from gateproof.conformance.kit.agent.visits import Visit, Visits, deliver_unchanged
 from gateproof.conformance.kit.agent.world import AgentWorld, Certificates
 from gateproof.conformance.kit.authority import Authority
 from gateproof.conformance.signin.sign_in_result import SignInRequest
@@ -37,7 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
 @pytest.fixture
 def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visits]:
     monkeypatch.setattr(agent_visits, "_AGENT_OPENS_WITHIN_S", 0.0)
-    made = Visits(world, honest)
+    made = Visits(world, deliver_unchanged)
     yield made
     made.close()
 
@@ -45,7 +45,7 @@ def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit
 def asking(world: AgentWorld, **more: str) -> str:
     query = {"response_type": "code", "client_id": "a", "redirect_uri": CALLBACK, **more}
     pairs = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
-    return f"{world.desk.site.authorization_endpoint}?{pairs}"
+    return f"{world.gateway_endpoints.site.authorization_endpoint}?{pairs}"
 
 
 def typed(visits: Visits, text: str) -> list[str]:
@@ -71,7 +71,7 @@ def test_printed_request_is_typed_in(world: AgentWorld, visits: Visits, around: 
 
 @pytest.mark.parametrize("rest", ["", "?", "?prompt=consent", "?response_type=code&client_id=a&"])
 def test_endpoint_alone_is_not_an_address_to_go_to(world: AgentWorld, visits: Visits, rest: str) -> None:
-    assert typed(visits, f"endpoint: {world.desk.site.authorization_endpoint}{rest}") == []
+    assert typed(visits, f"endpoint: {world.gateway_endpoints.site.authorization_endpoint}{rest}") == []
 
 
 def test_nobody_types_what_an_agent_logs_that_opens_the_browser(world: AgentWorld, visits: Visits) -> None:
@@ -134,7 +134,7 @@ def test_browser_is_done_with_whatever_page_it_shows(
 ) -> None:
     """The agent is not registered, or is held as Pending, or has closed its door to the redirect."""
     monkeypatch.setattr(browser, "_LISTENS_WITHIN_S", 0.0)
-    world.desk.clients["a"] = AgentClient(
+    world.gateway_endpoints.clients["a"] = AgentClient(
         client_id="a", secret="s", redirect_uris=(CALLBACK,) if times else (), pending=times == 1
     )
 
@@ -144,7 +144,7 @@ def test_browser_is_done_with_whatever_page_it_shows(
 
 def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWorld) -> None:
     registered = AgentClient(client_id="a", secret="s", redirect_uris=(CALLBACK,), pending=False)
-    world.desk.clients["a"] = registered
+    world.gateway_endpoints.clients["a"] = registered
     returned, brought = threading.Event(), threading.Event()
 
     def deliver(_visit: Visit, _redirect: str, courier: Courier) -> None:
@@ -192,7 +192,7 @@ def test_connections_of_a_sign_in_that_outlasts_the_run_are_closed(
     world: AgentWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(agent_visits, "_LAST_PAGE_S", 0.0)
-    made = Visits(world, honest)
+    made = Visits(world, deliver_unchanged)
     asked, over, closed = threading.Event(), threading.Event(), threading.Event()
 
     def sign_in(_request: SignInRequest) -> NoReturn:

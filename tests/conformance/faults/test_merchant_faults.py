@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.faults.merchant_answers import (
-    DOORS,
     ENDLESS,
+    LISTENER_FAULTS,
     LONG_PAUSES,
     ODD,
     REDIRECT,
@@ -32,7 +32,7 @@ from gateproof.fakes.merchant.script import parse_script
 
 REDIRECTS = {REDIRECT.fault.name: REDIRECT}
 SCRIPTED = {**TROUBLE, **LONG_PAUSES, **SILENCE, **ENDLESS, **ROTATED, **ODD, **REDIRECTS}
-ALL = {name: each.fault for name, each in (*SCRIPTED.items(), *DOORS.items())}
+ALL = {name: each.fault for name, each in (*SCRIPTED.items(), *LISTENER_FAULTS.items())}
 # Checks that each have one fault, and are named by it.
 BY_CASE = sorted(name for name in ALL if name not in {*SILENCE, *ENDLESS, *REDIRECTS})
 
@@ -97,7 +97,7 @@ class Journal:
 
     entries: list[JournalEntry]
     world: Any = field(
-        default_factory=lambda: SimpleNamespace(worker_state=WorkerState(provisions_apart=False))
+        default_factory=lambda: SimpleNamespace(worker_state=WorkerState(separate_provisioning_grant=False))
     )
 
     def journal(self) -> list[JournalEntry]:
@@ -116,9 +116,9 @@ def came(grant: str, *outcomes: str) -> Any:
     )
 
 
-def due(alone: Any, since: int = 0) -> failure_oracle.Due:
+def due(alone: Any, since: int = 0) -> failure_oracle.ExpiringToken:
     nobody = cast("Any", None)
-    return failure_oracle.Due(
+    return failure_oracle.ExpiringToken(
         alone=alone, agent=nobody, grant=nobody, proxy_token=nobody, expired=None, since=since
     )
 
@@ -126,16 +126,20 @@ def due(alone: Any, since: int = 0) -> failure_oracle.Due:
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))
 def test_a_fault_that_others_met_in_its_place_has_not_fired(what: MerchantFault) -> None:
     with tallying(), pytest.raises(NeverFired, match=f"fault {what.fault.name} never"):
-        failure_oracle.struck(due(came("refresh_token", "ok", "ok")), what)
+        failure_oracle.count_fault_of(due(came("refresh_token", "ok", "ok")), what)
     with tallying(), pytest.raises(NeverFired, match=f"fault {what.fault.name} never"):
-        failure_oracle.provisioning_met(came("urn:ietf:params:oauth:grant-type:jwt-bearer", "ok"), what)
+        failure_oracle.wait_for_provisioning_fault(
+            came("urn:ietf:params:oauth:grant-type:jwt-bearer", "ok"), what
+        )
 
 
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))
 def test_a_fault_that_was_met_is_counted(what: MerchantFault) -> None:
     with tallying() as tally:
-        failure_oracle.struck(due(came("refresh_token", "ok", what.outcome, what.outcome), since=1), what)
-        failure_oracle.provisioning_met(
+        failure_oracle.count_fault_of(
+            due(came("refresh_token", "ok", what.outcome, what.outcome), since=1), what
+        )
+        failure_oracle.wait_for_provisioning_fault(
             came("urn:ietf:params:oauth:grant-type:token-exchange", what.outcome), what
         )
 
@@ -145,9 +149,9 @@ def test_a_fault_that_was_met_is_counted(what: MerchantFault) -> None:
 def test_a_gateway_that_never_came_by_is_left_out() -> None:
     what = TROUBLE["server-error"]
     with tallying(), pytest.raises(LeftOut):
-        failure_oracle.struck(due(came("refresh_token", "ok"), since=1), what)
+        failure_oracle.count_fault_of(due(came("refresh_token", "ok"), since=1), what)
     with tallying(), pytest.raises(Unmet, match="provisioning"):
-        failure_oracle.provisioning_met(came("authorization_code"), what)
+        failure_oracle.wait_for_provisioning_fault(came("authorization_code"), what)
 
 
 @pytest.mark.parametrize("what", SCRIPTED.values(), ids=list(SCRIPTED))
@@ -159,6 +163,6 @@ def test_the_merchant_understands_the_script(what: MerchantFault) -> None:
 
 
 def test_no_two_faults_share_a_name() -> None:
-    groups = (TROUBLE, LONG_PAUSES, SILENCE, ENDLESS, ROTATED, ODD, REDIRECTS, DOORS)
+    groups = (TROUBLE, LONG_PAUSES, SILENCE, ENDLESS, ROTATED, ODD, REDIRECTS, LISTENER_FAULTS)
 
     assert len(ALL) == sum(map(len, groups))

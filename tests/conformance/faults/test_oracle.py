@@ -20,13 +20,13 @@ def answer(status: int | None, body: bytes = b"{}") -> Exchange:
     return Exchange(step="redemption", request=request, answer=came, failure=failure)
 
 
-def due(*journal: JournalEntry, since: int = 0, moves_clock: bool = True) -> failure_oracle.Due:
+def due(*journal: JournalEntry, since: int = 0, moves_clock: bool = True) -> failure_oracle.ExpiringToken:
     alone = SimpleNamespace(
         asked=lambda *grants: [entry for entry in journal if entry.grant in grants],
         world=SimpleNamespace(clock=SimpleNamespace(can_move=lambda: moves_clock)),
     )
     nobody = cast("Any", None)
-    return failure_oracle.Due(
+    return failure_oracle.ExpiringToken(
         alone=cast("Any", alone), agent=nobody, grant=nobody, proxy_token=nobody, expired="old", since=since
     )
 
@@ -65,13 +65,13 @@ def test_what_else_a_merchant_in_trouble_leads_to_is_open(status: int) -> None:
 
 def test_no_answer_is_none() -> None:
     with tallying(), pytest.raises(Violated):
-        failure_oracle.answered(answer(None), "says nothing")
+        failure_oracle.expect_answered(answer(None), "says nothing")
 
 
 def test_an_expired_token_is_not_handed_out() -> None:
     stale, fresh = b'{"access_token": "old"}', b'{"access_token": "new"}'
     with tallying(), pytest.raises(Violated):
-        failure_oracle.nothing_expired(due(), answer(200, stale), "answers 500")
+        failure_oracle.expect_not_expired(due(), answer(200, stale), "answers 500")
     with tallying():
-        failure_oracle.nothing_expired(due(), answer(200, fresh), "answers 500")
-        failure_oracle.nothing_expired(due(moves_clock=False), answer(200, stale), "answers 500")
+        failure_oracle.expect_not_expired(due(), answer(200, fresh), "answers 500")
+        failure_oracle.expect_not_expired(due(moves_clock=False), answer(200, stale), "answers 500")

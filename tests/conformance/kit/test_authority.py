@@ -15,7 +15,7 @@ def test_every_key_is_in_pkcs8_and_belongs_to_its_certificate(tmp_path: Path) ->
         authority.issue("good", "service.example"),
         authority.issue_for("elsewhere", "service.example"),
         authority.issue_dated("expired", now - timedelta(days=2), now - timedelta(days=1)),
-        authority.issue_as_stranger("stranger"),
+        authority.issue_by_unknown_ca("stranger"),
         authority.self_signed("self-signed"),
     ]
     for each in issued:

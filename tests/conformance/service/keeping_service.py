@@ -19,5 +19,7 @@ def by_user(facts: CallFacts) -> Hashable:
 
 
 if __name__ == "__main__":
-    kept = {"kept_under": by_user, "kept_until": lambda _document, now: now + 600}
-    sys.exit(serve_service(sys.argv[1:], replace(Policies(), mends=lambda _: False, **kept)))
+    kept = {"cache_key": by_user, "cached_until": lambda _document, now: now + 600}
+    sys.exit(
+        serve_service(sys.argv[1:], replace(Policies(), warrants_new_proxy_token=lambda _: False, **kept))
+    )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.command import main as serve_service
 from gateproof.reference.service.policies import Policies
@@ -118,7 +118,7 @@ def leaking(place: str) -> Policies:
         return REFUSED[place](answered, seen[0]) if answered.status == 503 else answered
 
     return replace(
-        Policies(), redemption_request=redeeming, merchant_request=calling, around=meddling(change)
+        Policies(), redemption_request=redeeming, merchant_request=calling, around=altering_answers(change)
     )
 
 

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from gateproof.reference.service.backend import Backend
-from gateproof.reference.service.policy.introduction import (
+from gateproof.reference.service.policy.metadata_and_challenge import (
     ChallengeFacts,
     challenges,
     metadata_document,

@@ -20,7 +20,7 @@ def burst(monkeypatch: pytest.MonkeyPatch, tries: Tries) -> Tally:
     """The check, of a service that has its Proxy token after these tries and needs no other."""
     told = iter(tries)
     monkeypatch.setattr(back, "_called_at_once", lambda *_: next(told))
-    monkeypatch.setattr(back, "asks", lambda *_: False)
+    monkeypatch.setattr(back, "requests_proxy_token", lambda *_: False)
     journal = SimpleNamespace(since=lambda *_: [])
     world = SimpleNamespace(
         gateway=SimpleNamespace(journal=journal),

@@ -125,7 +125,7 @@ def test_every_request_of_a_session_has_a_number_of_its_own() -> None:
     send, seen = server(honest)
     session = ServiceSession(service=calling(send), headers=())
 
-    answers = [session.call("t"), *session.besides("t"), session.call(None)]
+    answers = [session.call("t"), *session.other_messages("t"), session.call(None)]
 
     messages = [json.loads(request.body) for request in seen]
     assert [message["id"] for message in messages] == list(range(2, 2 + len(messages)))
@@ -161,7 +161,7 @@ def test_what_is_listed_with_a_token_is_read_without_one() -> None:
     send, _ = server(offering)
     session = ServiceSession(service=calling(send), headers=(("Mcp-Session-Id", "s-1"),))
 
-    asked = [answer.request for answer in session.offered_to_anybody("t")]
+    asked = [answer.request for answer in session.offered_without_token("t")]
 
     assert not any(name == "Authorization" for request in asked for name, _ in request.headers)
     assert all(("Mcp-Session-Id", "s-1") in request.headers for request in asked)
@@ -172,7 +172,7 @@ def test_what_is_listed_with_a_token_is_read_without_one() -> None:
 def test_batch_has_the_call_alone_and_may_name_no_session() -> None:
     session = ServiceSession(service=calling(server(honest)[0]), headers=(("Mcp-Session-Id", "s-1"),))
 
-    inside, outside = session.batch(None), session.without_a_name().batch(None)
+    inside, outside = session.batch(None), session.without_id().batch(None)
 
     (call,) = json.loads(inside.body)
     assert call["method"] == "tools/call"
@@ -182,7 +182,7 @@ def test_batch_has_the_call_alone_and_may_name_no_session() -> None:
 def test_log_and_progress_are_asked_for() -> None:
     send, seen = server(honest)
 
-    list(ServiceSession(service=calling(send), headers=()).besides("t"))
+    list(ServiceSession(service=calling(send), headers=()).other_messages("t"))
 
     level, call = (json.loads(request.body) for request in seen[-2:])
     assert (level["method"], level["params"]) == ("logging/setLevel", {"level": "debug"})

@@ -78,4 +78,4 @@ def test_other_host_is_in_reach_of_whoever_is_here(host: str, here: bool, tmp_pa
 
     with ExitStack() as stack:
         opened = set_up(replace(target, world=world, file=None), Authority(tmp_path), stack)
-        assert opened.thief_in_reach is here
+        assert opened.attacker_in_reach is here

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gateproof.conformance.kit.service import retry_after
-from gateproof.conformance.kit.service.service import turned_away
+from gateproof.conformance.kit.service.service import expect_refused_twice
 from gateproof.conformance.suite.claims import Violated, tallying
 from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
@@ -40,14 +40,14 @@ def in_turn(*answers: Answer) -> Callable[[], Exchange]:
 @pytest.mark.parametrize("second", [CHALLENGED, Answer(status=403), ENOUGH])
 def test_any_refusal_will_do_the_second_time(slept: list[float], second: Answer) -> None:
     with tallying():
-        turned_away(in_turn(CHALLENGED), in_turn(second))
+        expect_refused_twice(in_turn(CHALLENGED), in_turn(second))
 
     assert slept == []
 
 
 def test_who_is_asked_to_wait_asks_again(slept: list[float]) -> None:
     with tallying():
-        turned_away(in_turn(CHALLENGED), in_turn(BUSY, BUSY, CHALLENGED))
+        expect_refused_twice(in_turn(CHALLENGED), in_turn(BUSY, BUSY, CHALLENGED))
 
     assert slept == [7.0, 7.0]
 
@@ -56,11 +56,11 @@ def test_who_is_asked_to_wait_asks_again(slept: list[float]) -> None:
 @pytest.mark.usefixtures("slept")
 def test_what_opens_something_or_breaks_it_is_seen(second: Answer) -> None:
     with tallying(), pytest.raises(Violated):
-        turned_away(in_turn(CHALLENGED), in_turn(BUSY, second))
+        expect_refused_twice(in_turn(CHALLENGED), in_turn(BUSY, second))
 
 
 def test_waiting_without_end_shows_nothing(slept: list[float]) -> None:
     with tallying(), pytest.raises(RateLimited):
-        turned_away(in_turn(CHALLENGED), in_turn(BUSY))
+        expect_refused_twice(in_turn(CHALLENGED), in_turn(BUSY))
 
     assert slept == [7.0] * (retry_after.MOST_TIMES - 1)

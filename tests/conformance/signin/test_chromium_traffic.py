@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from gateproof.conformance.signin.chromium.proxy import Proxy
-from gateproof.conformance.signin.chromium.seal import new_seal
+from gateproof.conformance.signin.chromium.seal import new_proxy_certificate
 from gateproof.conformance.signin.chromium.traffic import Traffic, address_of
 from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
@@ -175,7 +175,7 @@ def test_addresses_are_written_as_the_address_bar_has_them(
 @pytest.fixture
 def through(traffic: Traffic) -> Iterator[Callable[..., http.client.HTTPConnection]]:
     """A connection that goes by the proxy, in plain or by TLS, as browsers open it."""
-    proxy = Proxy(traffic, new_seal())
+    proxy = Proxy(traffic, new_proxy_certificate())
     port = int(proxy.address.rpartition(":")[2])
     opened: list[http.client.HTTPConnection] = []
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from gateproof.conformance.signin import browser
-from gateproof.conformance.signin.browser import MOST_REDIRECTS, Away, Browser, Lost
+from gateproof.conformance.signin.browser import MOST_REDIRECTS, Browser, NoPage, Redirected
 from gateproof.conformance.signin.forms import MOST_PAGES, FormsSignIn
 from gateproof.conformance.signin.sign_in_result import SignInRequest
 from gateproof.conformance.suite.parties import User
@@ -373,8 +373,8 @@ def test_a_form_can_be_replayed_in_another_browser(federated):
 def test_a_browser_tells_where_it_did_not_go(site):
     browser = Browser(send=site.send, may_visit=allowed)
 
-    assert browser.open("https://evil.example/") == Away(url="https://evil.example/")
-    assert browser.open(START) == Lost(reason="nobody there")
+    assert browser.open("https://evil.example/") == Redirected(url="https://evil.example/")
+    assert browser.open(START) == NoPage(reason="nobody there")
 
 
 def test_what_a_landing_says_holds_no_query(federated, sign_in):

@@ -77,7 +77,7 @@ def begun_at(gateway):
 
 @pytest.mark.parametrize("act", [1, 2])
 def test_no_code_comes_of_a_careful_gateway(act):
-    visit = browser_at(Careful()).hand_over(act, START, ALICE)
+    visit = browser_at(Careful()).act_in_other_browser(act, START, ALICE)
 
     assert visit is not None
     assert visit.ended()
@@ -85,7 +85,7 @@ def test_no_code_comes_of_a_careful_gateway(act):
 
 
 def test_a_code_comes_of_an_approve_form_that_works_anywhere():
-    visit = browser_at(CarelessAt("/decide")).hand_over(2, START, ALICE)
+    visit = browser_at(CarelessAt("/decide")).act_in_other_browser(2, START, ALICE)
 
     assert visit is not None
     assert visit.codes() == ["c"]
@@ -96,7 +96,7 @@ def test_a_code_comes_of_a_sign_in_form_that_works_anywhere():
         def knows(self, request):
             return request.url.endswith("/decide") or super().knows(request)
 
-    visit = browser_at(Careless("/login")).hand_over(1, START, ALICE)
+    visit = browser_at(Careless("/login")).act_in_other_browser(1, START, ALICE)
 
     assert visit is not None
     assert visit.codes() == ["c"]
@@ -118,7 +118,7 @@ class AskingForAnyCookie(Careful):
 def test_a_browser_that_has_begun_an_authorization_sends_its_own_cookies(begun, codes):
     gateway = AskingForAnyCookie()
 
-    visit = browser_at(gateway).hand_over(2, START, ALICE, to=begun_at(gateway) if begun else None)
+    visit = browser_at(gateway).act_in_other_browser(2, START, ALICE, to=begun_at(gateway) if begun else None)
 
     assert visit is not None
     assert visit.codes() == codes
@@ -135,7 +135,7 @@ def test_nothing_is_done_in_a_browser_that_has_begun_an_authorization():
 
     gateway = Forgetful()
 
-    visit = browser_at(gateway).hand_over(2, START, ALICE, to=begun_at(gateway))
+    visit = browser_at(gateway).act_in_other_browser(2, START, ALICE, to=begun_at(gateway))
 
     assert visit is not None
     assert visit.ended()
@@ -145,7 +145,7 @@ def test_nothing_is_done_in_a_browser_that_has_begun_an_authorization():
 
 
 def test_there_is_nothing_to_hand_over_after_the_last_act():
-    assert browser_at(Careful()).hand_over(3, START, ALICE) is None
+    assert browser_at(Careful()).act_in_other_browser(3, START, ALICE) is None
 
 
 @pytest.mark.parametrize("act", [1, 2])
@@ -157,7 +157,7 @@ def test_something_happens_in_the_same_browser_before_the_last_act(act):
         before.extend(request.url for request in gateway.requests)
         browser.look(f"{START}?other=1", ALICE)
 
-    visit = browser.hold_back(act, START, ALICE, meanwhile)
+    visit = browser.call_before_act(act, START, ALICE, meanwhile)
 
     assert visit is not None
     assert visit.acts == act
@@ -167,12 +167,12 @@ def test_something_happens_in_the_same_browser_before_the_last_act(act):
 
 
 def test_there_is_nothing_to_hold_back_after_the_last_act():
-    assert browser_at(Careful()).hold_back(3, START, ALICE, lambda: None) is None
+    assert browser_at(Careful()).call_before_act(3, START, ALICE, lambda: None) is None
 
 
 def test_the_form_is_sent_with_the_origin_of_its_page_and_without_its_cookies():
     gateway = Careful()
-    browser_at(gateway).hand_over(1, START, ALICE)
+    browser_at(gateway).act_in_other_browser(1, START, ALICE)
     handed = next(request for request in gateway.requests if request.method == "POST")
 
     assert ("Origin", GATEWAY) in handed.headers
@@ -197,6 +197,6 @@ def test_what_the_last_form_said_is_kept_and_a_password_is_not():
     assert visit.sent_last == (("answer", "yes"),)
     assert "yes" not in repr(visit)
 
-    visit = browser_at(Careful()).hand_over(1, START, ALICE)
+    visit = browser_at(Careful()).act_in_other_browser(1, START, ALICE)
     assert visit is not None
     assert visit.sent_last == ()

@@ -3,7 +3,7 @@
 import pytest
 
 from gateproof.conformance.suite.claims import Unmet
-from gateproof.conformance.targets.doubts import doubt, unreachable
+from gateproof.conformance.targets.doubts import target_file_hint, unreachable
 from gateproof.conformance.wire import agent, backend
 from gateproof.conformance.wire.exchange import Answer, Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -49,7 +49,7 @@ def proxy_token(client_id, secret):
     ],
 )
 def test_key_is_named(target, request_, status, key):
-    question = doubt(target, asked(request_, status))
+    question = target_file_hint(target, asked(request_, status))
 
     assert key in question
     assert question.endswith("wrong in acme.toml?")
@@ -68,11 +68,11 @@ def test_key_is_named(target, request_, status, key):
     ],
 )
 def test_nothing_is_asked_about_an_answer_that_the_file_does_not_explain(target, request_, status):
-    assert doubt(target, asked(request_, status)) == ""
+    assert target_file_hint(target, asked(request_, status)) == ""
 
 
 def test_merchant_token_that_a_check_took_away_is_no_reason_to_doubt_the_indicator(target):
-    assert doubt(target, asked(redemption(INDICATOR), 404, expected="status 410")) == ""
+    assert target_file_hint(target, asked(redemption(INDICATOR), 404, expected="status 410")) == ""
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_merchant_token_that_a_check_took_away_is_no_reason_to_doubt_the_indicat
 def test_key_whose_value_was_expected_is_named(target, expected, key):
     broken = Unmet(what="aud", expected=expected, got="something else")
 
-    assert doubt(target, broken) == f"or is {key} wrong in acme.toml?"
+    assert target_file_hint(target, broken) == f"or is {key} wrong in acme.toml?"
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_volley_ends_once_nobody_answers_it() -> None:
 
     with server(hang_after_ten) as url, wire(url, timeout_s=1.5) as (client, seen):
         try:
-            assert client.volley([get(url)] * 100, at_once=4) == 10
+            assert client.send_many([get(url)] * 100, at_once=4) == 10
             assert client.send("asking", get(url)).answer is None
         finally:
             release.set()

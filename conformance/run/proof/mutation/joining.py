@@ -13,7 +13,7 @@ from gateproof.reports.shards import CannotMerge
 _ALIKE = ("role", "seed", "sample", "sources")
 
 
-def joined(folders: Sequence[Path]) -> dict[str, Any]:
+def merged(folders: Sequence[Path]) -> dict[str, Any]:
     """The content of mutants.json for all shards; raises CannotMerge."""
     parts = shards_in(folders, FILE, SCHEMA, _ALIKE)
     first = parts[0]

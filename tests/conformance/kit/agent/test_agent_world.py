@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from gateproof.conformance.kit.agent.world import (
-    CLEAR,
+    ATTACKER,
     CORE,
     GATEWAY,
+    PLAIN_HTTP,
     SECOND,
     SECOND_CORE,
     SERVICE,
-    THIEF,
     AgentWorld,
     Certificates,
 )
@@ -38,7 +38,7 @@ def test_each_host_answers_and_hears_its_own_requests(one_origin: bool, tmp_path
         certificates = Certificates(ca_file=authority.ca_file, files=files)
         world = AgentWorld(loop, certificates, one_origin=one_origin)
         second = world.add_second_gateway()
-        for desk, base, core in ((world.desk, GATEWAY, CORE), (second, SECOND, SECOND_CORE)):
+        for desk, base, core in ((world.gateway_endpoints, GATEWAY, CORE), (second, SECOND, SECOND_CORE)):
             discovery = client.get(f"{desk.site.authorization_server}/.well-known/openid-configuration")
             keys = client.get(discovery.json()["jwks_uri"])
 
@@ -62,7 +62,8 @@ def test_all_parties_have_names(tmp_path: Path) -> None:
         exchange = wire.send(
             "discovery",
             Request(
-                method="GET", url=f"{world.desk.site.authorization_server}/.well-known/openid-configuration"
+                method="GET",
+                url=f"{world.gateway_endpoints.site.authorization_server}/.well-known/openid-configuration",
             ),
         )
         wire.close()
@@ -72,8 +73,8 @@ def test_all_parties_have_names(tmp_path: Path) -> None:
         SERVICE: "service.agents.test",
         GATEWAY: "gateway.agents.test",
         CORE: "gateway.agents.test",
-        CLEAR: "gateway.agents.test",
-        THIEF: "merchant.agents.test",
+        PLAIN_HTTP: "gateway.agents.test",
+        ATTACKER: "merchant.agents.test",
     }
     # No system knows these names: the harness finds its own parties by their ports.
     assert exchange.status == 200, exchange.failure

@@ -48,7 +48,7 @@ def pool(control: Control) -> ControlledProjects:
 
 def test_two_projects_have_the_same_name_and_nothing_else_in_common() -> None:
     control = Control(names_are_unique=False)
-    one, other = pool(control).of_one_name()
+    one, other = pool(control).two_with_same_name()
     assert control.names[0] == control.names[1]
     assert one.id != other.id
     assert one.resource.indicator != other.resource.indicator
@@ -58,4 +58,4 @@ def test_two_projects_have_the_same_name_and_nothing_else_in_common() -> None:
 
 def test_name_that_the_control_takes_once_is_left_out_with_its_reason() -> None:
     with pytest.raises(LeftOut, match="a Project of this name"):
-        pool(Control(names_are_unique=True)).of_one_name()
+        pool(Control(names_are_unique=True)).two_with_same_name()

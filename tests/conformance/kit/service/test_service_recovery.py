@@ -37,7 +37,7 @@ class Service:
         answer = Answer(status=200) if self.asked > self.lost else Answer(status=503, headers=wait)
         return Exchange(step="operation", request=ASKED, answer=answer)
 
-    def brings(self, answer: Exchange, _orders: object) -> bool:
+    def returns_orders(self, answer: Exchange, _orders: object) -> bool:
         return answer.status == 200
 
 
@@ -90,7 +90,7 @@ CUT = (Endpoint.REDEMPTION, 0)
 def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock, world: World) -> None:
     around = world()
 
-    recovery.waited_for(Service(lost=30), around)  # type: ignore[arg-type]
+    recovery.call_until_recovered(Service(lost=30), around)  # type: ignore[arg-type]
 
     assert 45 < clock.now < SERVICE_BREAKER_S
     assert not around.service_state.given_up
@@ -99,9 +99,9 @@ def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock, world: World) -
 def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Clock, world: World) -> None:
     around = world()
 
-    recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
+    recovery.call_until_recovered(Service(lost=float("inf")), around)  # type: ignore[arg-type]
     first, around_again = clock.now, around.service_state.given_up
-    recovery.waited_for(Service(lost=float("inf")), around)  # type: ignore[arg-type]
+    recovery.call_until_recovered(Service(lost=float("inf")), around)  # type: ignore[arg-type]
 
     assert around_again
     assert clock.now - first < 3 * recovery.ONCE_GIVEN_UP_S < first
@@ -111,7 +111,7 @@ def test_who_did_not_get_over_one_trouble_is_given_less_for_the_next(clock: Cloc
 def test_a_short_wait_gives_nobody_up(world: World) -> None:
     around = world()
 
-    recovery.waited_for(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
+    recovery.call_until_recovered(Service(lost=float("inf")), around, 10)  # type: ignore[arg-type]
 
     assert not around.service_state.given_up
 
@@ -120,13 +120,13 @@ def test_a_short_wait_gives_nobody_up(world: World) -> None:
 def test_each_try_has_a_token_of_its_own(world: World) -> None:
     around, service = world(), Service(lost=5)
 
-    recovery.waited_for(service, around, token=lambda: around.gateway.access_token("alice"))  # type: ignore[arg-type]
+    recovery.call_until_recovered(service, around, token=lambda: around.gateway.access_token("alice"))  # type: ignore[arg-type]
 
     assert len(service.tokens) == service.asked == 6
 
 
 def test_a_wait_for_which_there_is_no_time_is_not_taken_at_its_word(clock: Clock, world: World) -> None:
-    answer = recovery.waited_for(Service(lost=30, asks_to_wait_s=120), world())  # type: ignore[arg-type]
+    answer = recovery.call_until_recovered(Service(lost=30, asks_to_wait_s=120), world())  # type: ignore[arg-type]
 
     assert answer.status == 200
     assert clock.now < SERVICE_BREAKER_S
@@ -135,7 +135,7 @@ def test_a_wait_for_which_there_is_no_time_is_not_taken_at_its_word(clock: Clock
 def test_a_wait_for_which_there_is_time_is_kept_also_beyond_a_short_wait(clock: Clock, world: World) -> None:
     service = Service(lost=1, asks_to_wait_s=40)
 
-    answer = recovery.waited_for(service, world(), 10)  # type: ignore[arg-type]
+    answer = recovery.call_until_recovered(service, world(), 10)  # type: ignore[arg-type]
 
     assert answer.status == 200
     assert service.asked == 2
@@ -147,7 +147,7 @@ def test_who_asks_to_wait_to_the_end_is_not_held_to_it(world: World) -> None:
     around = world()
 
     with pytest.raises(RateLimited):
-        recovery.waited_for(Service(lost=float("inf"), asks_to_wait_s=120), around)  # type: ignore[arg-type]
+        recovery.call_until_recovered(Service(lost=float("inf"), asks_to_wait_s=120), around)  # type: ignore[arg-type]
 
     assert around.service_state.given_up
 

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance.checks import homes
+from gateproof.conformance.checks import checks_by_module
 from gateproof.conformance.cli.outputs import write_all
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
@@ -58,7 +58,7 @@ RESTLESS = {
 }
 CALM = frozenset(
     check_id
-    for module, found in homes("gateway").items()
+    for module, found in checks_by_module("gateway").items()
     if not module.endswith(("_races", "_network"))
     for check in found
     if check.name not in RESTLESS

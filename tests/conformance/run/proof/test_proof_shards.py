@@ -12,7 +12,7 @@ import pytest
 from gateproof.conformance.cli import main
 from gateproof.conformance.run.drive.options import Shard
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
-from gateproof.conformance.run.proof.joining import joined
+from gateproof.conformance.run.proof.joining import merged
 from gateproof.conformance.run.proof.proof import FILE, Proof
 from gateproof.conformance.run.proof.runs import Trial
 from gateproof.conformance.run.proof.scope import Effort
@@ -76,21 +76,21 @@ def test_full_proof_with_combinations_is_joined(role: str, tmp_path: Path) -> No
         )
         for number in (1, 2, 3)
     ]
-    trials = joined(folders).trials
+    trials = merged(folders).trials
     assert [each.subject.name for each in trials] == [each.name for each in found]
 
     lost = stored(tmp_path / "lost", role, share(found, Shard(k=3, n=3), known)[1:], "3/3", len(found))
     with pytest.raises(CannotMerge, match="the shards were divided otherwise"):
-        joined([*folders[:2], lost])
+        merged([*folders[:2], lost])
     twice = share(found, Shard(k=3, n=3), known)
     double = stored(tmp_path / "twice", role, [*twice[1:], twice[-1]], "3/3", len(found))
     with pytest.raises(CannotMerge, match="was tried twice"):
-        joined([*folders[:2], double])
+        merged([*folders[:2], double])
     said = json.loads((folders[2] / FILE).read_text())
     said["trials"][0]["sources"] = "0" * 64
     (folders[2] / FILE).write_text(json.dumps(said))
     with pytest.raises(CannotMerge, match="has changed since it was tried"):
-        joined(folders)
+        merged(folders)
 
 
 @pytest.mark.parametrize("role", ["gateway", "service", "agent"])
@@ -136,7 +136,7 @@ def test_joined_shards_are_the_proof_of_one_machine(
     assert "another" in capsys.readouterr().err
     (two / FILE).write_text(json.dumps({**said, "complete": False}))
     with pytest.raises(CannotMerge, match="continue it with --resume"):
-        joined([one, two])
+        merged([one, two])
     assert main(["merge", str(one), str(out)]) == 2
     assert main(["merge", str(one), str(two), "--format", "html"]) == 2
 

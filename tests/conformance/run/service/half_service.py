@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.command import main as serve_service
 from gateproof.reference.service.policies import Policies
-from gateproof.reference.service.policy.introduction import ChallengeFacts
+from gateproof.reference.service.policy.metadata_and_challenge import ChallengeFacts
 from gateproof.reference.service.upstream import Unavailable
 
 # Agents are told where to go; tokens are looked at; merchant tokens are redeemed, and orders fetched.
@@ -50,7 +50,7 @@ def working_up_to(last: str, status: int) -> Policies:
         return replace(answered, status=status, headers=headers, body=SAYING[status])
 
     asks_nobody: dict[str, Any] = {} if last == "merchant" else {"proxy_slot": no_further}
-    return replace(honest, around=meddling(refused), **asks_nobody)
+    return replace(honest, around=altering_answers(refused), **asks_nobody)
 
 
 def main(argv: Sequence[str]) -> int:

@@ -8,10 +8,10 @@ from secrets import token_urlsafe
 from typing import Any
 
 from gateproof.reference.defects.defect import instead
-from gateproof.reference.defects.gateway.cached_claims import pairwise
-from gateproof.reference.defects.gateway.claims import extended
+from gateproof.reference.defects.gateway.cached_claims import sub_per
+from gateproof.reference.defects.gateway.claims import with_ext
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization as honest
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
@@ -103,7 +103,7 @@ def when_signed_in(**wrong: Any) -> Callable[[TokenFacts], JsonObject]:
         is_first = first.setdefault((person.login_id, person.signed_in_at), grant_id) == grant_id
         return {} if is_first else wrong
 
-    return extended(changed)
+    return with_ext(changed)
 
 
 def framed_when_signed_in(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
@@ -153,7 +153,7 @@ AUTHORIZATIONS = (
     defect(
         "pages-framed-when-signed-in (AUTHZ-15): The page for a user who is already signed in has no headers "
         "against framing.",
-        around=meddling(framed_when_signed_in),
+        around=altering_answers(framed_when_signed_in),
     ),
 )
 
@@ -168,7 +168,7 @@ TOKENS = (
     ),
     defect(
         "sub-of-the-day (CLAIM-03): `sub` changes every day.",
-        **pairwise(lambda facts: str(int(facts.now // DAY_S))),
+        **sub_per(lambda facts: str(int(facts.now // DAY_S))),
     ),
 )
 

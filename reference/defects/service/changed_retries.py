@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, unquote, urlencode
 
 from gateproof.reference.defects.service.failing_parties import for_a_redemption, for_a_token
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.service.upstream import Patience, worth_another_try
+from gateproof.reference.service.upstream import Patience, is_retryable
 from gateproof.reference.service.wire import Answer, Outgoing
 
 Changed = Callable[[Outgoing], Outgoing]
@@ -61,9 +61,7 @@ def _decoded(basic: str) -> str:
 
 
 def refused_and_asked_again(answer: Answer | None) -> bool:
-    return worth_another_try(answer) or (
-        answer is not None and answer.document.get("error") == "invalid_client"
-    )
+    return is_retryable(answer) or (answer is not None and answer.document.get("error") == "invalid_client")
 
 
 class _LockedOnce:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.authorization import agent_standing
 from gateproof.reference.gateway.records import Standing
@@ -34,7 +34,7 @@ def refusing_early(is_refused: Callable[[Standing | None, Standing], bool]) -> A
         gateway.store.standings[key] = standing
         return Answered(status=403, headers=(("content-type", "text/html"),), body=_PAGE)
 
-    return meddling(change)
+    return altering_answers(change)
 
 
 DEFECTS = (

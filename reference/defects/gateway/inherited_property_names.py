@@ -9,7 +9,7 @@ from typing import Any
 import jwt
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
@@ -117,6 +117,6 @@ DEFECTS = (
     defect(
         "paths-in-an-object (ROBUST-01): The gateway answers 500 to a path with a segment that is a "
         "property of every JavaScript object, for example as the Resource ID.",
-        around=meddling(path_in_an_object),
+        around=altering_answers(path_in_an_object),
     ),
 )

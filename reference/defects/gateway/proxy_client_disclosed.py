@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.deviations.leaks import with_member
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.outcomes import json_in
@@ -63,21 +63,21 @@ DEFECTS = (
     defect(
         "proxy-clients-in-resource-metadata (SECRET-04): The gateway publishes protected resource metadata "
         "that lists the IDs of all Proxy clients.",
-        around=meddling(in_resource_metadata),
+        around=altering_answers(in_resource_metadata),
     ),
     defect(
         "proxy-client-in-server-metadata (SECRET-04): The gateway publishes authorization server metadata "
         "with an example that contains the last used Proxy client's ID and secret.",
-        around=meddling(last_basic(in_server_metadata)),
+        around=altering_answers(last_basic(in_server_metadata)),
     ),
     defect(
         "proxy-client-in-a-parse-error (SECRET-04): The error for a registration body that is not JSON "
         "contains the last used Proxy client's ID and secret.",
-        around=meddling(last_basic(in_a_parse_error)),
+        around=altering_answers(last_basic(in_a_parse_error)),
     ),
     defect(
         "basic-in-an-encoding-error (SECRET-04): The error for a body that is not UTF-8 repeats the "
         "request's Authorization header.",
-        around=meddling(basic_where_the_form_is_unread),
+        around=altering_answers(basic_where_the_form_is_unread),
     ),
 )

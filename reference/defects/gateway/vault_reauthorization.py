@@ -69,21 +69,21 @@ DEFECTS = (
     defect(
         "provisioned-once-a-sign-in (VAULT-04 ROBUST-04): While a browser stays signed in, a new "
         "authorization does not replace a lost merchant token.",
-        vault_at_work=ProvisionsOnceASignIn,
+        vault_factory=ProvisionsOnceASignIn,
     ),
     defect(
         "late-rejection-reaches-the-new-token (VAULT-04 ROBUST-04): If a refresh is rejected after the user "
         "has authorized again, the gateway marks the new merchant token as lost.",
-        vault_at_work=RejectsWhateverIsThere,
+        vault_factory=RejectsWhateverIsThere,
     ),
     defect(
         "late-rejection-removes-the-new-token (VAULT-04 ROBUST-04): If a refresh is rejected after the user "
         "has authorized again, the gateway deletes the new merchant token.",
-        vault_at_work=ForgetsWhateverIsThere,
+        vault_factory=ForgetsWhateverIsThere,
     ),
     defect(
         "rejected-user-not-asked-for-again (VAULT-04 AUTHZ-10 ROBUST-04): After the merchant has rejected "
         "the gateway for a user once, the gateway never requests a merchant token for this user again.",
-        vault_at_work=AsksNoMoreAfterARejection,
+        vault_factory=AsksNoMoreAfterARejection,
     ),
 )

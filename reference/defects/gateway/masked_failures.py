@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.deviations import held_locks, http_readers
-from gateproof.reference.deviations.reissued_token import TokenHandedOutAgain
+from gateproof.reference.deviations.reissued_token import ReissuedToken
 from gateproof.reference.gateway.keys import KeyRing, SigningKey, new_key
 from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
 from gateproof.reference.gateway.policy import authorization, proxy, vault
@@ -29,7 +29,7 @@ from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import Refusal
 
 CLIENTS = 2
-_DOWNFALL = held_locks.Downfall()
+_DOWNFALL = held_locks.Outage()
 
 
 def closing_rejected_resources(**more: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def closing_rejected_resources(**more: Any) -> dict[str, Any]:
             return None
         return Refusal(status=403, error="access_denied", description="the Resource is disabled")
 
-    return {"vault_at_work": Closing, "page_checks": (is_open, *PAGE_CHECKS), **more}
+    return {"vault_factory": Closing, "page_checks": (is_open, *PAGE_CHECKS), **more}
 
 
 def marked_by_a_rejection(
@@ -110,7 +110,7 @@ def first_of_the_project(store: Store, credentials: proxy.ProxyCredentials) -> P
     return found if found in beside[:CLIENTS] else None
 
 
-class _Sliding(TokenHandedOutAgain):
+class _Sliding(ReissuedToken):
     """Caches a token for an hour after its last request, even if it has expired."""
 
     def token(self, record: Any, keys: KeyRing, ids: Ids) -> str:
@@ -148,7 +148,7 @@ DEFECTS = (
     defect(
         "no-code-at-a-resource-once-rejected (AUTHZ-10 ROBUST-04): If the merchant rejects the gateway, the "
         "sign-in fails, and so do all later ones at that Resource.",
-        **closing_rejected_resources(sign_in_goes_on=lambda verdict: verdict != "rejected"),
+        **closing_rejected_resources(continues_sign_in=lambda verdict: verdict != "rejected"),
     ),
     defect(
         "resource-closed-by-a-rejection (AUTHZ-10 ROBUST-04): If the merchant rejects the gateway, this "
@@ -168,7 +168,7 @@ DEFECTS = (
     defect(
         "second-resources-tokens-misread (REDEEM-12): Redemption returns the merchant token reversed, except "
         "at the first Resource of a Project.",
-        vault_at_work=other_resources_entry(
+        vault_factory=other_resources_entry(
             lambda entry: replace(entry, access_token=entry.access_token[::-1])
         ),
     ),
@@ -196,7 +196,7 @@ DEFECTS = (
     defect(
         "taken-down-by-a-flood (ROBUST-02): The gateway goes down during a flood of discovery requests for "
         "unknown Resources.",
-        listen=http_readers.dropping_all_in(_DOWNFALL),
-        around=held_locks.down_after_unknown_resources(_DOWNFALL),
+        listen=http_readers.closing_connections_during(_DOWNFALL),
+        around=held_locks.outage_after_unknown_resources(_DOWNFALL),
     ),
 )

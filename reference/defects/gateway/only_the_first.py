@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gateproof.reference.defects.defect import lacking
+from gateproof.reference.defects.defect import without_members
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.gateway.keys import KeyRing, SigningKey
 from gateproof.reference.gateway.policy import authorization, proxy, redemption, token_claims
@@ -62,7 +62,7 @@ def refresh_token_only_for_the_first(named: Callable[[TokenFacts], Named]) -> di
 
     def token_answer(facts: TokenFacts, tokens: Tokens) -> JsonObject:
         answer = token_claims.token_answer(facts, tokens)
-        return answer if first.is_(named(facts)) else lacking(answer, "refresh_token")
+        return answer if first.is_(named(facts)) else without_members(answer, "refresh_token")
 
     return {"token_answer": token_answer}
 

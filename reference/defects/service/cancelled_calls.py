@@ -12,7 +12,7 @@ from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.backend import Backend
 
 
-def stops_with_its_caller(app: ASGIApp, _backend: Backend) -> ASGIApp:
+def cancelled_on_disconnect(app: ASGIApp, _backend: Backend) -> ASGIApp:
     """A call is cancelled when the connection of its caller ends."""
 
     async def around(scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +68,7 @@ DEFECTS = (
     defect(
         "lock-kept-by-a-cancelled-call (ROBUST-02): If a caller disconnects while the service requests a "
         "Proxy token, the lock is never released.",
-        around=stops_with_its_caller,
+        around=cancelled_on_disconnect,
         one_at_a_time=_KeptByTheCancelled,
         # Callers that wait for the lock get an error soon.
         deadline_s=3,

@@ -9,10 +9,10 @@ from itertools import count
 from typing import Any
 
 from gateproof.reference.defects.service.cached_users import user_of
-from gateproof.reference.defects.service.mcp import event_of, method_of
-from gateproof.reference.defects.service.mcp_operations import given
+from gateproof.reference.defects.service.mcp import method_of, sse_event
+from gateproof.reference.defects.service.mcp_operations import json_rpc_result
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 
 Whose = Callable[[Asked], str]
@@ -45,7 +45,7 @@ def linked(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
         content = said["result"]["content"]
         kept[whose(asked), uri] = content[0]["text"]
         content.append({"type": "resource_link", "uri": uri, "name": "orders"})
-        return replace(answered, body=event_of(said))
+        return replace(answered, body=sse_event(said))
 
     return change
 
@@ -59,7 +59,7 @@ def listed(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
             return answered
         match method_of(asked):
             case "resources/list":
-                return given(asked, {"resources": [{"uri": _LAST, "name": "the last orders"}]})
+                return json_rpc_result(asked, {"resources": [{"uri": _LAST, "name": "the last orders"}]})
             case "resources/read" if _uri_of(asked) == _LAST:
                 return _read(asked, answered, last.get(whose(asked), "none"))
             case _:
@@ -73,7 +73,7 @@ def listed(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
 
 def _read(asked: Asked, answered: Answered, text: str | None) -> Answered:
     content = {"uri": _uri_of(asked), "mimeType": "application/json", "text": text}
-    return given(asked, {"contents": [content]}) if text is not None else answered
+    return json_rpc_result(asked, {"contents": [content]}) if text is not None else answered
 
 
 def _uri_of(asked: Asked) -> str:
@@ -94,11 +94,11 @@ DEFECTS = (
     mcp_defect(
         "results-linked-for-everybody (BACK-10): The tool result links to a resource with the orders, which "
         "any user with a valid token can read.",
-        around=meddling(linked(of_all_users)),
+        around=altering_answers(linked(of_all_users)),
     ),
     mcp_defect(
         "last-orders-as-a-resource (BACK-10): The orders of the last call are a resource, which any user "
         "with a valid token can read.",
-        around=meddling(listed(of_all_users)),
+        around=altering_answers(listed(of_all_users)),
     ),
 )

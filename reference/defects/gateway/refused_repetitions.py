@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from gateproof.reference.defects.defect import without
-from gateproof.reference.defects.gateway.proxy_clients import from_form_or_basic
-from gateproof.reference.defects.gateway.registration import answering
+from gateproof.reference.defects.gateway.proxy_clients import credentials_from_form_or_basic
+from gateproof.reference.defects.gateway.registration import changing_answer
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy.authorization import PAGE_CHECKS, AuthorizationFacts
 from gateproof.reference.gateway.policy.proxy import ProxyCredentials, proxy_client_named
@@ -182,26 +182,26 @@ DEFECTS = (
     defect(
         "discovery-of-first-resources-alone (DISC-01): Only the first Resource of each Project has a "
         "discovery document.",
-        around=meddling(found_for_the_first_resource),
+        around=altering_answers(found_for_the_first_resource),
     ),
     defect(
         "discovery-of-the-first-project-alone (DISC-01): Only Resources of the first Project have a "
         "discovery document.",
-        around=meddling(found_in_the_first_project),
+        around=altering_answers(found_in_the_first_project),
     ),
     defect(
         "client-id-is-a-number (REG-02): The client_id in the registration answer is a number.",
-        registration_answer=answering(lambda _: {"client_id": next(NUMBERS)}),
+        registration_answer=changing_answer(lambda _: {"client_id": next(NUMBERS)}),
     ),
     defect(
         "agents-forgotten-after-ninety-days (REG-14): The gateway refuses authorization requests of an "
         "agent ninety days after its registration.",
-        around=meddling(agents_of_old_forgotten),
+        around=altering_answers(agents_of_old_forgotten),
     ),
     defect(
         "unused-agents-forgotten-after-a-day (REG-14): The gateway deletes an agent that has not been used "
         "within a day of its registration.",
-        around=meddling(unused_agents_forgotten),
+        around=altering_answers(unused_agents_forgotten),
     ),
     defect(
         "aud-of-the-agents-first-resource (CLAIM-02): Every access token of an agent has the audience of "
@@ -213,32 +213,32 @@ DEFECTS = (
         "client_credentials gets Proxy tokens and no codes.",
         registration_checks=without(REGISTRATION_CHECKS, grants_are_supported),
         proxy_client_named=service_client,
-        proxy_credentials=from_form_or_basic,
+        proxy_credentials=credentials_from_form_or_basic,
         page_checks=(*PAGE_CHECKS, no_code_for_who_asked),
     ),
     defect(
         "first-sign-ins-collide (AUTHZ-01): If a new user signs in twice at the same time, one of the two "
         "sign-ins fails.",
-        vault_at_work=InsertsUsers,
+        vault_factory=InsertsUsers,
     ),
     defect(
         "sign-in-breaks-where-it-is-needed (VAULT-04 ROBUST-04): A user who has to authorize again after a "
         "410 cannot sign in.",
-        vault_at_work=BreaksOnTheLost,
+        vault_factory=BreaksOnTheLost,
     ),
     defect(
         "merchant-token-forgotten-in-ten-minutes (VAULT-05 ROBUST-04): The gateway deletes a merchant token "
         "ten minutes after it was issued, even if it is still valid.",
-        vault_at_work=ForgetsInTenMinutes,
+        vault_factory=ForgetsInTenMinutes,
     ),
     defect(
         "sign-in-mends-for-one-redemption (VAULT-05 ROBUST-04): After a 410 and a new sign-in, one "
         "redemption succeeds, and the next ones get 410 again.",
-        vault_at_work=MendsForOneRedemption,
+        vault_factory=MendsForOneRedemption,
     ),
     defect(
         "lock-of-a-crowd-is-kept (VAULT-07): If redemptions meet during a refresh, the lock of the merchant "
         "token is never released, and later refreshes hang.",
-        vault_at_work=KeepsTheLock,
+        vault_factory=KeepsTheLock,
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.redemption import (
@@ -109,7 +109,7 @@ DEFECTS = (
     defect(
         "expires-at-counted-from-now (REDEEM-16): expires_at is always the time of the redemption plus the "
         "lifetime that was left at the first redemption.",
-        around=meddling(counted_from_now()),
+        around=altering_answers(counted_from_now()),
     ),
     defect(
         "expires-at-in-five-minutes-at-least (REDEEM-16): expires_at is never less than five minutes after "

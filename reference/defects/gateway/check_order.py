@@ -6,7 +6,7 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import (
@@ -89,7 +89,7 @@ DEFECTS = (
     defect(
         "doubled-redirect-uri-told-at-the-foreign-one (AUTHZ-06): If a request has two redirect URIs, the "
         "gateway redirects with an error to the unregistered one.",
-        around=meddling(redirected_to_the_unregistered_one),
+        around=altering_answers(redirected_to_the_unregistered_one),
     ),
     defect(
         "faults-of-unknown-clients-told (AUTHZ-11): The gateway redirects an unknown client with an error to "

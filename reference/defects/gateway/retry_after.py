@@ -58,11 +58,11 @@ DEFECTS = (
     defect(
         "long-pause-waited-for (VAULT-06 VAULT-10): If the merchant sends Retry-After, the sign-in or "
         "redemption waits that long and then retries.",
-        vault_at_work=Waits,
+        vault_factory=Waits,
     ),
     defect(
         "pause-until-a-date-waited-for (VAULT-06 VAULT-10): If the merchant sends a 503 with a date in "
         "Retry-After, the sign-in or redemption waits until then and retries.",
-        vault_at_work=WaitsForDates,
+        vault_factory=WaitsForDates,
     ),
 )

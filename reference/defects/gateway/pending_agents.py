@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
@@ -107,7 +107,7 @@ DEFECTS = (
     ),
     defect(
         "let-in-after-a-day (AUTHZ-07): An agent that has been Pending for a day gets a code.",
-        around=meddling(let_in_after_a_day),
+        around=altering_answers(let_in_after_a_day),
     ),
     defect(
         "created-with-the-default-policy (AUTHZ-07 ROBUST-04): A Project that is created with the policy to "

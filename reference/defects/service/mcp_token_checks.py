@@ -9,9 +9,9 @@ from typing import Any
 
 import jwt
 
-from gateproof.reference.defects.service.mcp_operations import JSON, anybody, nobody, open_to
+from gateproof.reference.defects.service.mcp_operations import JSON, any_request, open_to, without_token
 from gateproof.reference.defects.service.row import mcp_defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import TOOL
 
@@ -45,7 +45,7 @@ def batches_open_to(may: Callable[[list[Any]], bool]) -> dict[str, Any]:
         results = [_answered(message) for message in batch if isinstance(message, dict)]
         return Answered(status=200, headers=JSON, body=json.dumps(results).encode())
 
-    return {"around": meddling(change)}
+    return {"around": altering_answers(change)}
 
 
 def _batch_of(asked: Asked) -> list[Any] | None:
@@ -88,11 +88,11 @@ DEFECTS = (
     ),
     mcp_defect(
         "templates-listed-for-everybody (CHAL-10): The list of resource templates needs no token.",
-        **open_to(anybody, "resources/templates/list"),
+        **open_to(any_request, "resources/templates/list"),
     ),
     mcp_defect(
         "subscriptions-for-everybody (CHAL-10): Subscribing to a resource needs no token.",
-        **open_to(nobody, "resources/subscribe"),
+        **open_to(without_token, "resources/subscribe"),
     ),
     mcp_defect(
         "tools-listed-for-expired-tokens (CHAL-10): For the list of tools, the service does not check the "

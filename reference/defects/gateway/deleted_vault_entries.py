@@ -66,17 +66,17 @@ DEFECTS = (
     defect(
         "vault-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): The gateway deletes a vault entry, "
         "including its refresh token, when the merchant token expires by the machine's clock.",
-        vault_at_work=InACache,
+        vault_factory=InACache,
     ),
     defect(
         "refresh-token-in-a-cache (VAULT-01 VAULT-06 ROBUST-02 ROBUST-04): The gateway deletes the refresh "
         "token when the merchant token expires by the machine's clock, and answers 410.",
-        vault_at_work=RefreshTokenInACache,
+        vault_factory=RefreshTokenInACache,
     ),
     defect(
         "expired-entries-cleared-away (VAULT-01): The gateway deletes a vault entry two hours after its "
         "expiry, even if it has a refresh token.",
-        vault_at_work=DeletedAfterTwoHours,
+        vault_factory=DeletedAfterTwoHours,
     ),
     defect(
         "expired-an-hour-ago-is-lost (VAULT-01): The gateway does not refresh a merchant token that expired "

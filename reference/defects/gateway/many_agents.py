@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, meddling
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import code_exchange
 from gateproof.reference.gateway.policy.code_exchange import AGENT_CHECKS, AgentFacts
@@ -58,7 +58,7 @@ def numbered_in_a_byte() -> dict[str, Any]:
 DEFECTS = (
     defect(
         "agents-in-a-cache (ROBUST-04): The gateway keeps only the newest two hundred agents.",
-        around=meddling(newest_agents_alone),
+        around=altering_answers(newest_agents_alone),
     ),
     defect(
         "secrets-in-a-cache (ROBUST-04): The gateway keeps the secrets of only the newest two hundred "

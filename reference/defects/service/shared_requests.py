@@ -9,8 +9,8 @@ from types import TracebackType
 
 import httpx
 
+from gateproof.reference.defects.service.cancelled_calls import cancelled_on_disconnect
 from gateproof.reference.defects.service.http_caches import copied
-from gateproof.reference.defects.service.left_callers import stops_with_its_caller
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.upstream import Patience, Unavailable, transport
 
@@ -83,13 +83,13 @@ DEFECTS = (
     defect(
         "proxy-token-request-of-the-first-caller (ROBUST-03): Concurrent callers share one request for a "
         "Proxy token, and all fail if the first one disconnects.",
-        around=stops_with_its_caller,
+        around=cancelled_on_disconnect,
         one_at_a_time=_SharedFate,
     ),
     defect(
         "redemption-of-the-first-caller (ROBUST-03): Concurrent calls with one token share one redemption "
         "without a retry, and all fail if the first caller disconnects.",
-        around=stops_with_its_caller,
+        around=cancelled_on_disconnect,
         transport=sharing(detached=False),
         patience=Patience(tries=1),
     ),
