@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from static_projects import static_project
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.kit.agent.browser import Courier
@@ -26,17 +27,6 @@ name = "dead"
 version = "0"
 base_url = "{url}"
 core_url = "{url}"
-[[projects]]
-id = "prj_1"
-agent_policy = "approve"
-[[projects.resources]]
-id = "res_1"
-indicator = "https://api.merchant.example/v1"
-scopes = ["orders:read"]
-jwks_uri = "{url}/res_1/jwks"
-[[projects.proxy_clients]]
-id = "proxy_1"
-secret_env = "PROXY_SECRET"
 """
 # What a run asks before its first check, to see whether there is a target.
 BEFORE = 2
@@ -47,7 +37,7 @@ Ran = Callable[..., tuple[int, list[dict[str, str]]]]
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
     """Runs one rule against a gateway that answers 404 to everything; returns the headers that it got."""
 
-    monkeypatch.setenv("PROXY_SECRET", "a-secret-of-a-dead-target")
+    monkeypatch.setenv("PROXY_1_SECRET", "a-secret-of-a-dead-target")
 
     def run(*options: str) -> tuple[int, list[dict[str, str]]]:
         heard: list[dict[str, str]] = []
@@ -58,7 +48,7 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ran:
 
         file = tmp_path / "target.toml"
         with serving(say) as url:
-            file.write_text(TARGET.format(url=url))
+            file.write_text(TARGET.format(url=url) + static_project(url))
             command = ["run", "--target", str(file), "--only", "DISC-01", "--out", str(tmp_path / "out")]
             return main([*command, "--quiet", *options]), heard
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from static_projects import static_project
 
 from gateproof.conformance.wire.ports import free_ports
 
@@ -40,17 +41,6 @@ base_url = "{url}"
 core_url = "{url}"
 [limits]
 request_timeout_s = 1
-[[projects]]
-id = "prj_1"
-agent_policy = "approve"
-[[projects.resources]]
-id = "res_1"
-indicator = "https://api.merchant.example/v1"
-scopes = ["orders:read"]
-jwks_uri = "{url}/res_1/jwks"
-[[projects.proxy_clients]]
-id = "proxy_1"
-secret_env = "PROXY_SECRET"
 """
 CONTROL = """
 [target]
@@ -63,7 +53,7 @@ core_url = "{dead}"
 request_timeout_s = 1
 [control]
 url = "{url}/control"
-token_env = "PROXY_SECRET"
+token_env = "PROXY_1_SECRET"
 """
 SERVICE = """
 [target]
@@ -77,7 +67,7 @@ path = "/orders"
 [world]
 listen = "127.0.0.1:{port}"
 proxy_client_id = "proxy-client-1"
-proxy_client_secret_env = "PROXY_SECRET"
+proxy_client_secret_env = "PROXY_1_SECRET"
 [limits]
 request_timeout_s = 1
 """
@@ -148,7 +138,7 @@ def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[byte
     return subprocess.run(
         [sys.executable, "-m", "gateproof", *arguments],
         cwd=folder,
-        env={**os.environ, "PROXY_SECRET": PROXY_SECRET},
+        env={**os.environ, "PROXY_1_SECRET": PROXY_SECRET},
         capture_output=True,
         timeout=300,
         check=False,
@@ -168,7 +158,7 @@ def test_what_would_be_acted_upon_is_seen() -> None:
 @pytest.mark.parametrize("name", ASKED)
 def test_hostile_gateway(name: str, attacked: Attacked) -> None:
     with serving(after_first_contact(HOSTILE[name])) as url:
-        attacked(GATEWAY.format(url=url), OF_GATEWAYS)
+        attacked(GATEWAY.format(url=url) + static_project(url), OF_GATEWAYS)
 
 
 @pytest.mark.parametrize("name", ASKED)

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from static_projects import static_project
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.wire.ports import free_ports
@@ -21,17 +22,6 @@ role = "gateway"
 name = "acme-gateway"
 base_url = "{url}"
 core_url = "{url}"
-[[projects]]
-id = "prj_1"
-agent_policy = "approve"
-[[projects.resources]]
-id = "res_1"
-indicator = "https://api.merchant.example/v1"
-scopes = ["orders:read"]
-jwks_uri = "{url}/res_1/jwks"
-[[projects.proxy_clients]]
-id = "proxy_1"
-secret_env = "PROXY_1_SECRET"
 """
 SERVICE = """
 [target]
@@ -81,7 +71,7 @@ def refusing() -> Iterator[str]:
 def target(refusing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PROXY_1_SECRET", "hunter-s3cret")
     file = tmp_path / "acme.toml"
-    file.write_text(STATIC.format(url=refusing))
+    file.write_text(STATIC.format(url=refusing) + static_project(refusing))
     return file
 
 

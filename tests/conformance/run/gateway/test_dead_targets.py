@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from static_projects import static_project
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
 from gateproof.conformance.suite.vocabulary import NEEDS
@@ -34,19 +35,6 @@ request_timeout_s = 1
 CONTROL = """
 [control]
 url = "{url}/control"
-"""
-PROJECT = """
-[[projects]]
-id = "prj_{n}"
-agent_policy = "approve"
-[[projects.resources]]
-id = "res_{n}"
-indicator = "https://api.merchant.example/v{n}"
-scopes = ["orders:read"]
-jwks_uri = "{url}/res_{n}/jwks"
-[[projects.proxy_clients]]
-id = "proxy_{n}"
-secret_env = "PROXY_SECRET"
 """
 # Every control action but those that a sign-in by forms has no use for.
 ACTIONS = (
@@ -110,12 +98,12 @@ def dead(judged: Callable[[Path], dict[str, Any]], tmp_path: Path) -> Callable[[
 
 def run(folder: Path, url: str) -> tuple[int, dict[str, Any]]:
     target = folder / "dead.toml"
-    projects = "".join(PROJECT.format(url=url, n=number) for number in (1, 2))
+    projects = "".join(static_project(url, number) for number in (1, 2))
     target.write_text(TARGET.format(url=url) + projects)
     done = subprocess.run(
         [sys.executable, "-m", "gateproof", "run", "--target", str(target), "--quiet"],
         cwd=folder,
-        env={"PATH": "", "PROXY_SECRET": "a-secret-of-a-dead-target"},
+        env={"PATH": "", **{f"PROXY_{n}_SECRET": "a-secret-of-a-dead-target" for n in (1, 2)}},
         capture_output=True,
         text=True,
         timeout=400,

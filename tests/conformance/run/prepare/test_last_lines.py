@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from static_projects import static_project
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.wire.ports import free_ports
@@ -34,17 +35,6 @@ token_env = "CONTROL_TOKEN"
 name = "alice"
 login = "alice@merchant.example"
 password_env = "ALICE_PASSWORD"
-[[projects]]
-id = "prj_1"
-agent_policy = "approve"
-[[projects.resources]]
-id = "res_1"
-indicator = "https://api.merchant.example/v1"
-scopes = ["orders:read"]
-jwks_uri = "http://127.0.0.1:{port}/res_1/jwks"
-[[projects.proxy_clients]]
-id = "proxy_1"
-secret_env = "PROXY_1_SECRET"
 """
 # A line of a key, of which no part looks like a credential by itself.
 KEY = "Kx7aQp2/"
@@ -78,7 +68,8 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (port,) = free_ports(1)
     file = tmp_path / "target.toml"
-    file.write_text(TARGET.format(port=port, command=json.dumps([sys.executable, "gateway.py"])))
+    text = TARGET.format(port=port, command=json.dumps([sys.executable, "gateway.py"]))
+    file.write_text(text + static_project(f"http://127.0.0.1:{port}"))
     return file
 
 
