@@ -31,9 +31,13 @@ class Guardian:
         """Registers a group. It and processes with the mark in their environment end with this process."""
         self._tell("watch", str(group), mark)
 
-    def forget(self, group: int) -> None:
-        """Removes a group that has ended: its number may be reused."""
-        self._tell("forget", str(group))
+    def group_ended(self, mark: str) -> None:
+        """The group with this mark was killed, and its number may belong to another one."""
+        self._tell("ended", mark)
+
+    def forget(self, mark: str) -> None:
+        """No process with this mark is left."""
+        self._tell("forget", mark)
 
     def add_folder(self, folder: Path) -> None:
         self._tell("folder", str(folder))

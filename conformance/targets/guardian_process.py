@@ -10,6 +10,11 @@ from __future__ import annotations
 import os
 import time
 
+# typing is slow to load; type checkers know this name.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _KILL = 9
 _PROCESSES = "/proc"
 # How long a removed folder must not reappear; and the time after which removing is given up.
@@ -19,26 +24,37 @@ _SEARCH_S, _SEARCH_PAUSE_S = 2.0, 0.005
 
 
 def main() -> None:
-    marks: dict[int, bytes] = {}
+    groups: dict[bytes, int] = {}
+    marks: set[bytes] = set()
     folders: dict[bytes, None] = {}
+    for task in _tasks():
+        match task:
+            case [b"watch", number, mark]:
+                groups[mark] = int(number)
+                marks.add(mark)
+            case [b"ended", mark]:
+                groups.pop(mark, None)
+            case [b"forget", mark]:
+                marks.discard(mark)
+            case [b"folder", path]:
+                folders[path] = None
+            case [b"removed", path]:
+                folders.pop(path, None)
+    for group in groups.values():
+        kill_group(group)
+    if marks:
+        kill_marked(marks)
+    if any(map(os.path.lexists, folders)):
+        _remove(list(folders))
+
+
+def _tasks() -> Iterator[list[bytes]]:
+    """The tasks on stdin, until it ends."""
     waiting = b""
     while octets := os.read(0, 65536):
         *tasks, waiting = (waiting + octets).split(b"\0\0")
         for task in tasks:
-            match task.split(b"\0"):
-                case [b"watch", number, mark]:
-                    marks[int(number)] = mark
-                case [b"forget", number]:
-                    marks.pop(int(number), None)
-                case [b"folder", path]:
-                    folders[path] = None
-                case [b"removed", path]:
-                    folders.pop(path, None)
-    for group, mark in marks.items():
-        kill_group(group)
-        kill_marked(mark)
-    if any(map(os.path.lexists, folders)):
-        _remove(list(folders))
+            yield task.split(b"\0")
 
 
 def kill_group(group: int) -> None:
@@ -49,20 +65,23 @@ def kill_group(group: int) -> None:
         return
 
 
-def kill_marked(mark: bytes) -> None:
-    """Kills the processes with this variable in their environment, whatever group they are in.
+def kill_marked(marks: set[bytes]) -> None:
+    """Kills the processes with one of these variables in their environment, whatever group they are in.
 
     Works only where /proc exists. Repeats the search if it killed something, which may just have started
     another process, and while a process is loading its program: its environment cannot be read then.
     """
-    known: set[str] = set()
+    known: dict[str, bytes] = {}
     begun = time.monotonic()
-    while _kill_found(mark, known) and time.monotonic() - begun < _SEARCH_S:
+    while _kill_found(marks, known) and time.monotonic() - begun < _SEARCH_S:
         time.sleep(_SEARCH_PAUSE_S)
 
 
-def _kill_found(mark: bytes, known: set[str]) -> bool:
-    """Looks at every process once; True if another look is needed."""
+def _kill_found(marks: set[bytes], known: dict[str, bytes]) -> bool:
+    """Looks at every process once; True if another look is needed.
+
+    `known` has the command lines of processes that were seen without an environment.
+    """
     try:
         found = os.listdir(_PROCESSES)  # noqa: PTH208 - pathlib is slow to load
     except OSError:
@@ -72,16 +91,17 @@ def _kill_found(mark: bytes, known: set[str]) -> bool:
         if name.isdecimal() and int(name) != os.getpid():
             try:
                 environment = _read(name, "environ")
-                if mark in environment.split(b"\0"):
+                if not marks.isdisjoint(environment.split(b"\0")):
                     os.kill(int(name), _KILL)
                     again = True
-                elif not environment and name not in known:
+                elif not environment:
                     # A zombie or kernel thread has no program: this raises an error.
                     os.readlink(f"{_PROCESSES}/{name}/exe")  # noqa: PTH115
-                    if _read(name, "cmdline"):
-                        # It has loaded its program meanwhile; the next search reads its environment.
-                        known.add(name)
-                    again = True
+                    command = _read(name, "cmdline")
+                    # Without a command line it is loading. With a new one, it may have been loading when its
+                    # environment was read.
+                    again = again or not command or known.get(name) != command
+                    known[name] = command
             except OSError:
                 continue
     return again

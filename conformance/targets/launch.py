@@ -50,6 +50,7 @@ class Running:
         # A variable in the environment of all its processes.
         self._mark = mark
         self._group_is_owned = True
+        self._cleared_away = False
         _running.add(self)
         guardian().watch(process.pid, mark)
 
@@ -145,16 +146,20 @@ class Running:
         return not alive
 
     def _kill(self) -> None:
-        """Kills the remaining processes, once only: later, the number may belong to another group.
+        """Kills the remaining processes.
 
-        A process that left the group is known by its environment.
+        The group gets its signal once only: later, its number may belong to another group. A process that
+        left the group is known by its environment.
         """
-        if not self._group_is_owned:
+        if self._cleared_away:
             return
-        signal_group(self.pid, signal.SIGKILL)
-        kill_marked(self._mark.encode())
-        self._group_is_owned = False
-        guardian().forget(self.pid)
+        if self._group_is_owned:
+            signal_group(self.pid, signal.SIGKILL)
+            self._group_is_owned = False
+            guardian().group_ended(self._mark)
+        kill_marked({self._mark.encode()})
+        self._cleared_away = True
+        guardian().forget(self._mark)
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE_S)
         if self._process.stdin is not None:

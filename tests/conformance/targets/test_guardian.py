@@ -1,11 +1,13 @@
 """What was launched ends, and temporary folders go, however the harness itself ends."""
 
+import itertools
 import os
 import subprocess
 import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from waiting import alive, eventually
@@ -98,9 +100,27 @@ def test_process_that_is_loading_its_program_is_known_by_its_environment_a_momen
     timer = threading.Timer(0.2, (listed / "environ").write_bytes, [b"A=1\0MARK=1\0"])
     timer.start()
 
-    guardian_process.kill_marked(b"MARK=1")
+    guardian_process.kill_marked({b"MARK=1"})
 
     timer.join()
+    assert sleeper.wait(10) == -9
+
+
+def test_process_that_loads_two_programs_in_turn_is_found(listed, sleeper, monkeypatch):
+    """As `sh -c 'exec sleep 60'` does: at the second look it is loading again."""
+    (listed / "exe").symlink_to(sys.executable)
+    (listed / "cmdline").write_bytes(b"sh\0")
+    states = iter([(b"", b""), (b"sleep\060\0", b"MARK=1\0")])
+
+    def pause(_seconds):
+        for name, octets in zip(("cmdline", "environ"), next(states, ()), strict=False):
+            (listed / name).write_bytes(octets)
+
+    monkeypatch.setattr(guardian_process, "time", SimpleNamespace(sleep=pause, monotonic=time.monotonic))
+    monkeypatch.setattr(guardian_process, "_SEARCH_S", 0.2)
+
+    guardian_process.kill_marked({b"MARK=1"})
+
     assert sleeper.wait(10) == -9
 
 
@@ -118,7 +138,7 @@ def test_search_ends_where_nothing_is_loading(listed, sleeper, monkeypatch, what
     real = os.listdir
     monkeypatch.setattr(os, "listdir", lambda folder: seen.append(folder) or real(folder))
 
-    guardian_process.kill_marked(b"MARK=1")
+    guardian_process.kill_marked({b"MARK=1"})
 
     assert len(seen) == looks
     assert sleeper.poll() is None
@@ -126,8 +146,13 @@ def test_search_ends_where_nothing_is_loading(listed, sleeper, monkeypatch, what
 
 def test_search_for_a_process_that_loads_for_ever_has_an_end(listed, sleeper, monkeypatch):
     (listed / "exe").symlink_to(sys.executable)
-    monkeypatch.setattr(guardian_process, "_SEARCH_S", 0.1)
+    seconds = itertools.count()
+    pauses = []
+    clock = SimpleNamespace(sleep=pauses.append, monotonic=lambda: float(next(seconds)))
+    monkeypatch.setattr(guardian_process, "time", clock)
+    monkeypatch.setattr(guardian_process, "_SEARCH_S", 5.0)
 
-    guardian_process.kill_marked(b"MARK=1")
+    guardian_process.kill_marked({b"MARK=1"})
 
+    assert len(pauses) == 4
     assert sleeper.poll() is None
