@@ -196,7 +196,7 @@ def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:
     from gateproof.reports.verdicts import many  # noqa: PLC0415
 
     what = f"{checks} of {many(rules, 'rule')}, seed {options.seed}"
-    return f"gateproof puts {name} to the test as {options.role}\n{what}"
+    return f"gateproof tests {name} as {options.role}\n{what}"
 
 
 def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:

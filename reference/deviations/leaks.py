@@ -33,8 +33,8 @@ def with_refresh_token_in_the_scopes(entry: VaultEntry) -> dict[str, Any]:
     return redemption_answer(entry) | {"context": base64.urlsafe_b64encode(b"v1" + kept).decode()}
 
 
-def refresh_token_when_it_was_rejected() -> Any:
-    """Quotes stored refresh tokens in the error after the merchant rejected one."""
+def refresh_token_in_errors() -> Any:
+    """Quotes stored refresh tokens in a 410 or 503 of redemption."""
     seen: list[str] = []
 
     def change(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:

@@ -19,7 +19,7 @@ from gateproof.reference.playground.agent_steps import Agent
 from gateproof.reference.playground.faults import FAULTS, Fault
 from gateproof.reference.playground.redaction import SHORTEST
 from gateproof.reference.playground.service_steps import Service
-from gateproof.reference.playground.settings import USUAL, Settings, Setup
+from gateproof.reference.playground.settings import USUAL, Settings, Stage
 from gateproof.reference.playground.steps import Guide
 from gateproof.reference.playground.walk import Walk
 from gateproof.reference.playground.wire import Wire
@@ -140,7 +140,7 @@ class Playground:
         walk = self._named(request)
         return JSONResponse(self._service.metadata(walk, self._agent.service_url(walk)))
 
-    def _stage(self, given: dict[str, str], fault: Fault | None) -> Setup | str:
+    def _stage(self, given: dict[str, str], fault: Fault | None) -> Stage | str:
         """The chosen Resource, or an error text about the typed one."""
         if given.get("stage") != pages.OWN:
             return self._settings.stages[fault.stage if fault is not None else USUAL]
@@ -152,7 +152,7 @@ class Playground:
             return "A Resource of your own needs all of its fields."
         if any(len(each) < SHORTEST for each in credentials):
             return "The Proxy client ID and secret are too short."
-        return Setup(name=pages.OWN, **{**own, "scopes": tuple(own["scopes"].split())})  # type: ignore[arg-type]
+        return Stage(name=pages.OWN, **{**own, "scopes": tuple(own["scopes"].split())})  # type: ignore[arg-type]
 
     async def _walk(self, request: Request) -> tuple[Walk, dict[str, str]]:
         session = self._known(request)

@@ -14,7 +14,7 @@ USUAL = "usual"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Setup:
+class Stage:
     """A Resource and a Proxy client for the playground's service."""
 
     name: str
@@ -32,7 +32,7 @@ class Settings:
     playground_url: str
     base_url: str
     merchant_api_url: str
-    stages: Mapping[str, Setup]
+    stages: Mapping[str, Stage]
     ca_file: str | None = None
     tls_cert_file: Path | None = None
     tls_key_file: Path | None = None
@@ -41,7 +41,7 @@ class Settings:
     def callback_url(self) -> str:
         return f"{self.playground_url}/callback"
 
-    def authorization_server(self, stage: Setup) -> str:
+    def authorization_server(self, stage: Stage) -> str:
         return f"{self.base_url}/{stage.resource_id}"
 
 
@@ -75,10 +75,10 @@ def _own_origin(text: str) -> str:
     return url
 
 
-def _stages(text: str) -> dict[str, Setup]:
+def _stages(text: str) -> dict[str, Stage]:
     try:
         given: list[dict[str, Any]] = json.loads(text)
-        stages = [Setup(**{**members, "scopes": tuple(members["scopes"])}) for members in given]
+        stages = [Stage(**{**members, "scopes": tuple(members["scopes"])}) for members in given]
     except (ValueError, TypeError, KeyError):
         raise NotServed("GATEPROOF_PLAYGROUND_STAGES: expected a JSON array of stages") from None
     found = {stage.name: stage for stage in stages}

@@ -17,7 +17,7 @@ from gateproof.reference.agent.wire import Answer, Outgoing
 from gateproof.reference.playground import redaction
 from gateproof.reference.playground.faults import Fault, Members, Moment
 from gateproof.reference.playground.redaction import Redactor, Shown
-from gateproof.reference.playground.settings import Setup
+from gateproof.reference.playground.settings import Stage
 
 Party: TypeAlias = Literal["Browser", "Agent", "Service", "Gateway", "Merchant"]
 LAST = 9
@@ -57,7 +57,7 @@ class Decoded:
 class Walk:
     """The state of agent and service. Its credentials are not shown."""
 
-    stage: Setup
+    stage: Stage
     fault: Fault | None
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     done: int = 0

@@ -16,7 +16,7 @@ from gateproof.reference.playground import redaction
 from gateproof.reference.playground.app import playground_app
 from gateproof.reference.playground.faults import FAULTS
 from gateproof.reference.playground.redaction import Hidden, Redactor
-from gateproof.reference.playground.settings import Settings, Setup, read_settings
+from gateproof.reference.playground.settings import Settings, Stage, read_settings
 from gateproof.reference.playground.wire import Wire
 from gateproof.reference.serving import NotServed
 
@@ -41,7 +41,7 @@ class Player:
         self.secrets = [secret for _, secret in owners.values()]
         at = self.places | {"foreign": usual}
         stages = [
-            Setup(
+            Stage(
                 name=name,
                 resource_id=at[name].resource_id,
                 indicator=at[name].indicator,

@@ -297,7 +297,7 @@ def _random(values: Sequence[str], bits: float, what: str, shown: Exchange | Non
     )
     expect.that(
         len(set(texts)) < MANY_SAMPLES or not has_fewer_bits_than(_IN_FULL[bits], texts),
-        f"most random bits in {what}, by {len(values)} samples",
+        f"upper bound of the random bits in {what}, from {len(values)} samples",
         expected=f"{_IN_FULL[bits]} random bits",
         got="fewer, even if every position that varies is random",
         exchange=shown,
@@ -316,7 +316,7 @@ def _random_within(
         raise LeftOut("there are too few authorizations of one and the same install")
     expect.that(
         left >= bits and not any(map(steady_steps, installs.values())),
-        f"random bits in {what} apart from the install's common part, by {len(values)} samples",
+        f"random bits in {what} apart from the install's common part, from {len(values)} samples",
         expected=f"about {_IN_FULL[bits]} random bits",
         got=_found(left, bits),
         exchange=_one_of(agents, attempts),

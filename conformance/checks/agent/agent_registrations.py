@@ -149,7 +149,7 @@ def _names_the_code_grant(each: ReceivedRequest, record: Mapping[str, Any]) -> N
 
 
 def _names_no_token(each: ReceivedRequest, record: Mapping[str, Any]) -> None:
-    """Expects no response type with a token, also not combined with others, as in `code id_token`."""
+    """Expects no response type with a token, not even combined with others, as in `code id_token`."""
     if record.get("response_types") is None:
         observe(response_types="left out")
         return

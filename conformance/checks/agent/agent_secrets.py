@@ -117,7 +117,7 @@ def opened_address_holds_no_credential(agents: Agents) -> None:
 def normal_run_prints_no_token(agents: Agents) -> None:
     """The output and logs of a normal run contain no access token and no ID token.
 
-    The specification limits the rule to plain text for access tokens only, not for ID tokens.
+    Only for access tokens does the specification limit the rule to plain text.
     """
     _unprinted(agents, TOKENS, parts=("output", "log"))
     if missing := agents.logs.missing():
@@ -139,7 +139,7 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
 
 @check("AGENT-12", cases=_WRONG_CLAIMS)
 def id_token_that_is_refused_is_not_printed(agents: Agents, case: Mapping[str, Any]) -> None:
-    """An agent that refuses an ID token because of one claim prints no token, also not in its error."""
+    """An agent that refuses an ID token because of one claim prints no token, not even in its error."""
     _with_tokens(agents)
     install = agents.install()
     install.world.gateway_endpoints.id_token_claims = case

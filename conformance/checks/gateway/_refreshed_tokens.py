@@ -52,7 +52,7 @@ def reused_refreshed_grant(world: World) -> Grant:
 
 
 def refreshed_grant(world: World, grant: Grant) -> Grant:
-    """The given grant after a refresh; `renewed` has shown that refresh is supported.
+    """The given grant after a refresh; `reused_refreshed_grant` has shown that refresh is supported.
 
     A gateway may revoke an agent's earlier tokens when the user authorizes the agent again.
     """

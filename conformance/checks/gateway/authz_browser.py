@@ -91,7 +91,7 @@ def sign_in_and_approve_pages_cannot_be_framed(gateway: Gateway, world: World) -
         expect.that(
             _cannot_be_framed(page.answer),
             f"page at {page.address}",
-            expected="frame-ancestors without wildcards, or X-Frame-Options DENY or SAMEORIGIN",
+            expected="frame-ancestors without *, http: or https:, or X-Frame-Options DENY or SAMEORIGIN",
             got=_framing(page.answer),
         )
 

@@ -81,7 +81,8 @@ def failing_token_endpoint(
 
     The gateway recovers after this many `times`; by default when the operation has been answered. A service
     that renews a Proxy token only at the end of its lifetime requests no other before that. Only if
-    `patiently`, the check waits for it; otherwise, and if the wait fails, it makes the old token valid again.
+    `patiently`, the check waits for it; otherwise, and if the wait fails, it makes the old token valid again
+    and leaves the check out.
     A service that keeps a token for some seconds in any case needs a longer time (`within_s`).
     """
     gateway, begun, pause = world.gateway, time.monotonic(), 0.1

@@ -22,7 +22,8 @@ PLAIN = "plain"
 class ServiceListeners:
     """The listeners by endpoint; `bad_certificates` makes invalid certificates.
 
-    Certificates in `unissued` cannot be made, because the target file sets the world's certificate.
+    Certificates in `unavailable_certificates` cannot be made, because the target file sets the world's
+    certificate.
     """
 
     loop: Loop

@@ -56,7 +56,7 @@ HANGS_ON_S = 30.0
 class ServiceState:
     """What the checks have learned about the service so far.
 
-    `saw_an_end`: a check waited for the end of a Proxy token. `given_up`: a wait for its recovery failed.
+    `expiry_tested`: a check waited for the end of a Proxy token. `given_up`: a wait for its recovery failed.
     `renews_far_ahead`: it requested a Proxy token long before the old one expired. `discovers_again`: it
     fetched the discovery document when it last looked for a new key.
     """

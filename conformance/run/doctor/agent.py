@@ -21,7 +21,7 @@ _JUDGES_THE_NORMAL_RUN = ("AGENT-01",)
 
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:
-    """Launches the agent once; if that fails, the doubts say how far it came."""
+    """Launches the agent once; if that fails, the hint says how far it came."""
     with closing(AgentBench(context)) as bench:
         run = bench.agents.normal()
     found = prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.reference.agent.browser import open_browser
 from gateproof.reference.agent.policy.authorization import may_open
-from gateproof.reference.defects.agent.other_hosts import has_stored_token
+from gateproof.reference.defects.agent.other_hosts import token_is_stored_for
 from gateproof.reference.defects.agent.row import defect
 
 _SCRIPTS = ("javascript:", "data:", "file:")
@@ -57,7 +57,7 @@ DEFECTS = (
     defect(
         "later-address-opened (AGENT-19): Once an install has a token, the agent opens any authorization "
         "URL.",
-        may_open=lambda url: may_open(url) or has_stored_token(url),
+        may_open=lambda url: may_open(url) or token_is_stored_for(url),
     ),
     defect(
         "browser-by-a-shell (AGENT-19): The agent starts the browser by a shell command with the URL in "

@@ -120,7 +120,7 @@ def about_us_once_it_worked(metadata: Mapping[str, Any], service_url: str) -> bo
     return not state_file("tokens.json").exists() or discovery.is_about(metadata, service_url)
 
 
-def has_stored_token(_url: str) -> bool:
+def token_is_stored_for(_url: str) -> bool:
     """Whether an earlier run got a token."""
     return state_file("tokens.json").exists()
 
@@ -188,7 +188,7 @@ DEFECTS = (
     defect(
         "later-plain-http-taken (AGENT-13): Once an install has a token, the agent accepts endpoints in "
         "plain HTTP.",
-        may_ask=lambda url: may_ask(url) or has_stored_token(url),
+        may_ask=lambda url: may_ask(url) or token_is_stored_for(url),
     ),
     defect("plain-http-taken (AGENT-13): The agent accepts endpoints in plain HTTP.", may_ask=lambda _: True),
     defect(
@@ -287,14 +287,14 @@ DEFECTS = (
     defect(
         "certificates-verified-once (AGENT-16): The agent verifies certificates only until the install has "
         "its first token.",
-        **trusting(anybody, has_stored_token),
+        **trusting(anybody, token_is_stored_for),
     ),
     defect(
         "core-verified-once (AGENT-16): The agent verifies the token endpoint's certificate only until the "
         "install has its first token.",
         **trusting(
             anybody,
-            lambda url: has_stored_token(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
+            lambda url: token_is_stored_for(url) and _WELL_KNOWN not in url and not url.endswith("/orders"),
         ),
     ),
     defect(

@@ -50,7 +50,7 @@ def claims_in(token: str, issuer: str, now: float) -> Claims | None:
 def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Verifying:
     """Accepts, besides valid tokens, those for which `trusted` is true."""
 
-    def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
+    def verify(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         ring = tuple(keys)
         honest = verified_claims(token, ring, issuer, now)
         if honest is not None:
@@ -61,7 +61,7 @@ def also(trusted: Callable[[str, Header, tuple[SigningKey, ...]], bool]) -> Veri
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, OSError, jwt.PyJWTError):
             return None
 
-    return believe
+    return verify
 
 
 def without_signature(*algorithms: str) -> Verifying:
@@ -134,7 +134,7 @@ def signature_seen_before() -> Verifying:
     """Caches verified tokens by their signature alone."""
     seen: set[bytes] = set()
 
-    def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
+    def verify(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         honest = verified_claims(token, keys, issuer, now)
         try:
             signature = jwt_parts(token)[2]
@@ -144,21 +144,21 @@ def signature_seen_before() -> Verifying:
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             return None
 
-    return believe
+    return verify
 
 
 def payload_seen_before() -> Verifying:
     """Caches verified tokens by header and payload."""
     seen: dict[str, Claims] = {}
 
-    def believe(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
+    def verify(token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         honest = verified_claims(token, keys, issuer, now)
         name = token.rpartition(".")[0]
         if honest is not None:
             seen[name] = honest
         return honest or seen.get(name)
 
-    return believe
+    return verify
 
 
 def of_any_age(token: str, keys: Keys, issuer: str, _now: float) -> Claims | None:
@@ -176,7 +176,7 @@ class Confusion:
         if grant is not None:
             self._known[fingerprint(token)] = grant
 
-    def believe(self, token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
+    def verify(self, token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         grant = self._known.get(fingerprint(token))
         if grant is None:
             return verified_claims(token, keys, issuer, now)
@@ -201,7 +201,7 @@ class Confusion:
         return redemption.redemption_answer(entry)
 
     def reading(self) -> dict[str, Any]:
-        return {"verified_claims": self.believe, "grant_behind": self.grant_behind}
+        return {"verified_claims": self.verify, "grant_behind": self.grant_behind}
 
 
 class Assertions(Confusion):
@@ -213,12 +213,12 @@ class Assertions(Confusion):
         self.note(jti, grant)
         return vault.user_assertion(grant, agent, resource, jti, now)
 
-    def believe(self, token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
+    def verify(self, token: str, keys: Keys, issuer: str, now: float) -> Claims | None:
         try:
             asserted = jwt.decode(token, options=UNVERIFIED).get("jti")
         except (jwt.PyJWTError, ValueError):
             asserted = None
-        known = super().believe(asserted, (), issuer, now) if isinstance(asserted, str) else None
+        known = super().verify(asserted, (), issuer, now) if isinstance(asserted, str) else None
         return known or verified_claims(token, keys, issuer, now)
 
 
@@ -289,8 +289,8 @@ def _octets(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def accepting(name: str, what: str, believe: Verifying, rules: str = "REDEEM-11") -> Defect[Policies]:
-    return defect(f"{name} ({rules}): {what}", verified_claims=believe)
+def accepting(name: str, what: str, verify: Verifying, rules: str = "REDEEM-11") -> Defect[Policies]:
+    return defect(f"{name} ({rules}): {what}", verified_claims=verify)
 
 
 DEFECTS = (

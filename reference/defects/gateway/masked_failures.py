@@ -29,7 +29,7 @@ from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import Refusal
 
 CLIENTS = 2
-_DOWNFALL = held_locks.Outage()
+_OUTAGE = held_locks.Outage()
 
 
 def closing_rejected_resources(**more: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ DEFECTS = (
     defect(
         "taken-down-by-a-flood (ROBUST-02): The gateway goes down during a flood of discovery requests for "
         "unknown Resources.",
-        listen=http_readers.closing_connections_during(_DOWNFALL),
-        around=held_locks.outage_after_unknown_resources(_DOWNFALL),
+        listen=http_readers.closing_connections_during(_OUTAGE),
+        around=held_locks.outage_after_unknown_resources(_OUTAGE),
     ),
 )

@@ -12,7 +12,7 @@ def broken_line_is_a_no(answer: MerchantAnswer) -> Verdict:
     return "rejected" if answer.trouble == "connection" else refresh_verdict(answer)
 
 
-_DOWNFALL = held_locks.Outage()
+_OUTAGE = held_locks.Outage()
 
 DEFECTS = (
     defect(
@@ -48,8 +48,8 @@ DEFECTS = (
     defect(
         "bad-chunk-breaks-the-worker (ROBUST-02): An invalid chunk in a body crashes the worker; the "
         "gateway answers 502 until a new worker has started.",
-        listen=http_readers.breaking_on_bad_chunks(_DOWNFALL),
-        around=held_locks.without_a_worker(_DOWNFALL),
+        listen=http_readers.breaking_on_bad_chunks(_OUTAGE),
+        around=held_locks.without_a_worker(_OUTAGE),
     ),
     defect(
         "large-body-read-as-requests (ROBUST-02): The gateway answers 413 to the head of a request with a "

@@ -65,8 +65,8 @@ DEFECTS = (
         **refusing(redemption.proxy_client_is_not_revoked, status=403),
     ),
     defect(
-        "id-token-redeems (REDEEM-07 CLAIM-09): The ID token has the type and claims of the access token, "
-        "so it redeems.",
+        "id-token-redeems (REDEEM-07 CLAIM-09): The ID token has the access token's type, and its claims "
+        "in addition to its own, so it redeems.",
         id_token_type=token_claims.ACCESS_TOKEN_TYPE,
         id_token_claims=with_all_claims,
     ),

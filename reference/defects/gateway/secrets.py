@@ -30,7 +30,7 @@ from gateproof.reference.deviations.leaks import (
     proxy_token_in,
     redirecting_to_the_agent,
     refresh_token_in_a_cookie,
-    refresh_token_when_it_was_rejected,
+    refresh_token_in_errors,
     refused_redemption,
     spread,
     token_requests_sent_away,
@@ -53,7 +53,7 @@ DEFECTS = (
     defect(
         "refresh-token-in-the-410 (SECRET-01 SECRET-06): The error after a failed refresh contains the "
         "merchant refresh token.",
-        around=refresh_token_when_it_was_rejected(),
+        around=refresh_token_in_errors(),
     ),
     defect(
         "refresh-token-in-a-cookie (SECRET-01 SECRET-06): The gateway sets a cookie in the browser that "

@@ -114,12 +114,12 @@ def first_token_of_the_user() -> Any:
 def with_early_proxy_token(app: ASGIApp, backend: Backend) -> ASGIApp:
     """The service gets a Proxy token before it handles a request of any kind."""
 
-    async def readied(scope: Scope, receive: Receive, send: Send) -> None:
+    async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
         with suppress(Unavailable):
             await backend.proxy_tokens.current(backend.policies.proxy_slot())
         await app(scope, receive, send)
 
-    return readied
+    return with_token
 
 
 def nothing_for_good(before: Known | None) -> Known | None:

@@ -24,7 +24,7 @@ from gateproof.reference.service.policy.validation import (
 )
 
 _, AUDIENCE, EXPIRY = CLAIM_CHECKS
-_LENIENT = ContextVar("less closely", default=False)
+_LENIENT = ContextVar("lenient", default=False)
 _AUTHORIZATION = b"authorization"
 _PARAMETERS = ("access_token", "token")
 

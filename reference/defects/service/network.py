@@ -6,7 +6,7 @@ from gateproof.reference.defects.service.row import defect
 from gateproof.reference.deviations import held_locks, http_readers
 from gateproof.reference.service.upstream import Patience
 
-_DOWNFALL = held_locks.Outage()
+_OUTAGE = held_locks.Outage()
 # The reference has shorter timeouts for gateway and merchant only to keep runs short.
 _AS_USUAL = Patience(tries=1, answer_s=10)
 
@@ -45,8 +45,8 @@ DEFECTS = (
     defect(
         "bad-chunk-breaks-the-worker (ROBUST-02 ROBUST-03 SERVE-01 SERVE-02): An invalid chunk ends the "
         "worker process, and the start of a new one takes long.",
-        listen=http_readers.breaking_on_bad_chunks(_DOWNFALL),
-        around=held_locks.without_a_worker(_DOWNFALL),
+        listen=http_readers.breaking_on_bad_chunks(_OUTAGE),
+        around=held_locks.without_a_worker(_OUTAGE),
     ),
     defect(
         "large-body-read-as-requests (ROBUST-02): The service refuses a body that is too large after the "

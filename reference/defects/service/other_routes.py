@@ -18,7 +18,7 @@ from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 
 # Whether the current request uses a route without signature verification.
-_UNVERIFIED: ContextVar[bool] = ContextVar("believed", default=False)
+_UNVERIFIED: ContextVar[bool] = ContextVar("unverified", default=False)
 
 
 def of_the_orders(asked: Asked) -> bool:
