@@ -1,31 +1,31 @@
 # Needs make and Python 3.11, 3.12 or 3.13; everything else is installed into .venv from requirements/.
-# Every path here is relative, so that a folder with a space in its name is no trap.
+# All paths are relative, so that the name of the folder may contain spaces.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run serve prove test lint types smoke matrix bench odd-targets attack docs lock extras intercept mcp-sdk mcp-agents written-afresh services readers chromium browser clean
 
 ARGS ?=
-# A good part of a test's time is waiting.
+# Tests mostly wait, so there are more processes than processors.
 WORKERS ?= $$(( 3 * $$(getconf _NPROCESSORS_ONLN) ))
 BENCH ?= cold_start
 AGENTS := tests/interop/mcp_agents
 PY := .venv/bin/python
-# Hundreds of processes are started: without compiled files each of them would compile every module again.
+# Tests start hundreds of processes. Without compiled files, each would compile every module again.
 export PYTHONDONTWRITEBYTECODE :=
 TYPED := gateproof benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
-# By themselves: see tests/conftest.py.
+# In a run of their own: see tests/conftest.py.
 in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 tests/browser
-# The intercepting proxy stands before a gateway alone: a role comes first. Some runs go without it, no proof does.
+# Only gateways need the proxy; the first word of ARGS is the role. Runs can leave it out, proofs cannot.
 of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
-# Mutants are made by an engine in an environment of its own.
+# The engine that makes mutants has its own environment.
 mutation_engine = $(if $(filter --mutants,$(ARGS)),$(install) .venv-mutants mutants,:)
 proxy_for_a_run = $(if $(filter --no-intercept --no-faults,$(ARGS)),,$(of_a_gateway))
 
 help: ## print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
-	@printf '%s\n' '' '  ARGS=…     further arguments of the command' '  PYTHON=…   the interpreter; environments of another Python are made anew' '  WORKERS=…  processes of make test'
+	@printf '%s\n' '' '  ARGS=…     further arguments of the command' '  PYTHON=…   the interpreter; environments of another Python are created again' '  WORKERS=…  processes of make test'
 
 run: ## the suite against the embedded reference gateway; ARGS="service", "agent" or "--target FILE" for another
 	@$(install) .venv run
@@ -42,7 +42,7 @@ prove: ## the suite against every shipped defect and legal variant; ARGS="--quic
 	@$(mutation_engine)
 	@.venv/bin/gateproof prove $(ARGS)
 
-test: lint types ## lint, strict types and every test, on the Python at hand (all Pythons: tox)
+test: lint types ## lint, strict types and every test, on one Python (make matrix: on all)
 	@$(install) .venv-intercept intercept
 	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 	$(if $(filter tests/%,$(ARGS)),,$(in_a_browser) $(ARGS))
@@ -57,20 +57,20 @@ types:
 	@$(install) .venv dev
 	$(PY) -m mypy $(TYPED)
 
-smoke: ## the quick tests on the newest Python that is there, in .venv-smoke
+smoke: ## the quick tests on the newest installed Python, in .venv-smoke
 	@python=$$(sh requirements/find-python.sh --newest) && \
 		PYTHON="$$python" "$$python" requirements/environment.py .venv-smoke dev
 	.venv-smoke/bin/python -m pytest --numprocesses $(WORKERS) tests/smoke tests/architecture
 
-matrix: ## lint, types and every test on each Python that is there (tox); one that is not is shown as skipped
+matrix: ## lint, types and every test on each installed Python (tox); a missing one is shown as skipped
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## what starting costs, beside a bare interpreter; BENCH=replay, outputs or service for what a whole run costs
+bench: ## start-up time compared with a bare interpreter; BENCH=replay, outputs or service: time of a whole run
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
-odd-targets: ## every rule on targets that are reached oddly, dead, or work half the way: half an hour
+odd-targets: ## every rule on targets at unusual addresses, dead, or working only up to one step: half an hour
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
@@ -104,13 +104,13 @@ written-afresh: ## two gateways, a service and an agent that others wrote from t
 	@$(install) .venv-intercept intercept
 	@$(PY) tests/interop/written_afresh/trial.py $(ARGS)
 
-mcp-agents: ## the MCP SDKs' clients put to the test as agents, see docs/mcp-agents.md
+mcp-agents: ## the MCP SDKs' clients tested as agents, see docs/mcp-agents.md
 	@$(install) .venv dev
 	@$(install) .venv-mcp-sdk mcp-sdk
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@$(PY) -m pytest tests/interop/test_mcp_agents.py $(ARGS)
 
-readers: ## the official readers of our outputs, in .venv-readers; those of npm where there is npm
+readers: ## the official readers of our outputs, in .venv-readers; those from npm only if npm is installed
 	@$(install) .venv-readers readers
 	@sh requirements/npm.sh requirements/readers .venv-readers/npm
 
@@ -127,12 +127,12 @@ extras: readers chromium intercept ## what skipped tests need, as far as it can 
 	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
 	@sh requirements/chromium.sh
 
-docs: ## the generated parts of README.md, benchmarks/README.md and docs; ARGS=--no-run leaves the output of a run out
+docs: ## the generated parts of README.md, benchmarks/README.md and docs; ARGS=--no-run leaves out the output of a run
 	@$(install) .venv run
 	@$(install) .venv-intercept intercept
 	@$(PY) docs/draw.py $(ARGS)
 
-# uv names the host that it asked in nothing that it writes here; the custom command keeps paths out too.
+# The lock files must not contain the address of a package index, nor local paths.
 compile = .venv-lock/bin/python -m uv --quiet pip compile --upgrade --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock"
 
@@ -151,6 +151,6 @@ lock: ## the newest versions that go together, into requirements/
 		--constraint requirements/dev.txt --output-file requirements/all.txt
 	sh requirements/npm.sh --lock requirements/readers
 
-clean: ## remove the environments and what tools leave behind
+clean: ## remove the environments, and the caches of tools
 	rm -rf $(AGENTS)/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-mutants .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

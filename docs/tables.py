@@ -30,7 +30,7 @@ def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def faults() -> str:
-    head = ("fault", "layer", "hop", "what goes wrong", "what holds all the same")
+    head = ("fault", "layer", "hop", "what goes wrong", "what the gateway must still do")
     return markdown(head, ((each.name, each.layer, each.hop, each.does, each.holds) for each in EVERY))
 
 

@@ -52,7 +52,7 @@ def _remove_stale(folder: Path, formats: Iterable[Format], fresh: set[Path]) -> 
                     path.parent.rmdir()
 
 
-def of_somebody_else(folder: Path) -> Path | None:
+def foreign_output(folder: Path) -> Path | None:
     """A file in a folder without a record that an output would replace or remove."""
     if (folder / FILE).exists():
         return None

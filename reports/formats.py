@@ -80,7 +80,7 @@ _ROWS = (
     ),
     Format(
         name="pictures",
-        what="pages on which a user stuck, as pictures",
+        what="screenshots of pages on which a sign-in stopped",
         module="pictures",
         owns=("pictures/*.png",),
         default=True,

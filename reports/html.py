@@ -30,14 +30,14 @@ from gateproof.reports.verdicts import RuleResult, RunResult
 
 # The size limit keeps the page usable: the more rules fail, the less detail each failure gets.
 MOST_BYTES = 2_800_000
-_ROOMY = (
+_DETAIL_LEVELS = (
     (Detail(exchanges=24, body=2100, text=4000), 900_000),
     (Detail(exchanges=12, body=2100, text=4000), MOST_BYTES),
     (Detail(exchanges=5, body=800, text=1000), MOST_BYTES),
     (Detail(exchanges=2, body=300, text=400), MOST_BYTES),
     (Detail(exchanges=1, body=120, text=200), MOST_BYTES),
 )
-_SCANT = Detail(exchanges=0, body=0, text=100)
+_LEAST_DETAIL = Detail(exchanges=0, body=0, text=100)
 _IN_FULL = (FAILED, FINDING, BASELINED, ERROR)
 _ICON_COLOURS = {"good": "#17693a", "bad": "#b3261e", "warn": "#7a4b00"}
 # Hidden until the script shows it.
@@ -54,11 +54,11 @@ _FILTER = (
 
 def render(result: RunResult) -> dict[str, bytes]:
     """The page, with as much detail as the size limit allows."""
-    for detail, most in _ROOMY:
+    for detail, most in _DETAIL_LEVELS:
         page = _bounded(_pieces(result, detail), most)
         if page is not None:
             return {"report.html": page}
-    return {"report.html": "".join(_pieces(result, _SCANT)).encode("utf-8")}
+    return {"report.html": "".join(_pieces(result, _LEAST_DETAIL)).encode("utf-8")}
 
 
 def _bounded(pieces: Iterable[str], most: int) -> bytes | None:

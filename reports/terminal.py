@@ -115,7 +115,7 @@ class Counting:
         self._said = time.monotonic()
 
     def add(self, name: str, *, failed: bool) -> None:
-        """One more is done."""
+        """Counts one more finished item."""
         self._done += 1
         self._failed += failed
         now = time.monotonic()

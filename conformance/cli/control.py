@@ -75,10 +75,10 @@ def _gateway(file: Path) -> GatewayTarget:
 
 def _tried(target: GatewayTarget) -> list[Tried]:
     from gateproof.conformance.run.doctor.control_actions import try_actions  # noqa: PLC0415
-    from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import temporary_run_folder  # noqa: PLC0415
     from gateproof.conformance.run.prepare.gateway import prepare  # noqa: PLC0415
 
-    with workplace() as (folder, stack):
+    with temporary_run_folder() as (folder, stack):
         return list(try_actions(prepare(target, folder, 0, stack).context))
 
 

@@ -95,13 +95,13 @@ def _diagnosis(target: Target) -> Diagnosis:
     from gateproof.conformance.run.doctor.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
     from gateproof.conformance.run.doctor.sign_in_probe import probe_sign_in  # noqa: PLC0415
     from gateproof.conformance.run.doctor.target_probe import probe_gateway, probe_service  # noqa: PLC0415
-    from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import temporary_run_folder  # noqa: PLC0415
     from gateproof.conformance.run.prepare.agent import prepare_agent  # noqa: PLC0415
     from gateproof.conformance.run.prepare.gateway import prepare  # noqa: PLC0415
     from gateproof.conformance.run.prepare.service import prepare_service  # noqa: PLC0415
     from gateproof.conformance.targets.model import AgentTarget, ServiceTarget  # noqa: PLC0415
 
-    with workplace() as (folder, stack):
+    with temporary_run_folder() as (folder, stack):
         if isinstance(target, AgentTarget):
             return diagnose_agent(prepare_agent(target, folder, 0, stack).context)
         if isinstance(target, ServiceTarget):

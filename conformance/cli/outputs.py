@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gateproof.reports import leaks, seal
-from gateproof.reports.files import of_somebody_else, rendered, write_file, write_reports
+from gateproof.reports.files import foreign_output, rendered, write_file, write_reports
 from gateproof.reports.signing import SigningKey
 from gateproof.reports.summary import append_job_summary
 from gateproof.reports.verdicts import RunResult
@@ -39,7 +39,7 @@ def write_all(
 
 def refuse_foreign(folder: Path) -> None:
     """Raises ValueError if outputs would replace or remove files that belong to no run."""
-    if (found := of_somebody_else(folder)) is not None:
+    if (found := foreign_output(folder)) is not None:
         raise ValueError(
             f"--out {folder}: found {found.relative_to(folder)}, which gateproof would replace, and no "
             "record of a run; choose another folder"

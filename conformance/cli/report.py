@@ -212,7 +212,7 @@ def _refuse_broken(record: Record) -> None:
 
 
 def say(text: str, file: TextIO | None = None) -> None:
-    """Prints text that may come from a folder of somebody else."""
+    """Prints text that may come from a folder that another person made (untrusted)."""
     from gateproof.reports.escaping import harmless  # noqa: PLC0415
 
     print(harmless(text), file=file)

@@ -22,13 +22,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def handle(arguments: argparse.Namespace) -> int:
-    from gateproof.conformance.run.drive.session import workplace  # noqa: PLC0415
+    from gateproof.conformance.run.drive.session import temporary_run_folder  # noqa: PLC0415
     from gateproof.conformance.run.drive.signals import terminated_as_interrupted  # noqa: PLC0415
     from gateproof.conformance.run.prepare.gateway import CannotRun  # noqa: PLC0415 - these load HTTP and cryptography
     from gateproof.conformance.run.reference_world import start_world, wait  # noqa: PLC0415
 
     try:
-        with terminated_as_interrupted(), workplace() as (folder, stack):
+        with terminated_as_interrupted(), temporary_run_folder() as (folder, stack):
             world = start_world(folder, stack)
             if arguments.json:
                 print(json.dumps(world.facts, indent=2), flush=True)

@@ -10,12 +10,12 @@ from typing import Any, Final
 from gateproof.conformance.faults.intercept.rules import Act, At, Rule
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# The grant type in a form, escaped or not. The type of a client assertion ends with the first one too.
+# The grant type in a form, escaped or not. `client_assertion_type` also ends with jwt-bearer.
 PROVISIONING = r"grant-type(%3A|%3a|:)(jwt-bearer|token-exchange)"
 REFRESH = r"grant_type=refresh_token"
 _LATE_S = 1.0
 _SIGN_IN = "the sign-in goes on"
-_NOT_REJECTED = f"{_SIGN_IN}; no 410 for a refresh, and redemption works once the proxy lets it"
+_NOT_REJECTED = f"{_SIGN_IN}; no 410 for a refresh, and redemption works again after the fault has ended"
 _PAGE = b"<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>"
 
 

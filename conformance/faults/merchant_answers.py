@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
-# Longer than most timeouts in gateways. Later tries are answered sooner, for gateways without a timeout.
+# Longer than most timeouts in gateways. Only the first call waits this long; later calls wait SILENCE_S.
 FIRST_SILENCE_S, SILENCE_S = 12.0, 6.0
 # The first silence ends well before the harness itself gives up: this share of its timeout.
 _SHARE = 0.4
@@ -17,11 +17,13 @@ _SHARE = 0.4
 BEYOND_S = 10.0
 
 _SIGN_IN = "the sign-in goes on"
-_NO_REJECTION = "a refresh is answered without 410, and works once the merchant does"
+_NO_REJECTION = "a refresh is answered without 410, and works again after the fault has ended"
 _REJECTED_LATER = "a refresh is answered with 410 once the merchant refused the old token, and not before"
-_TROUBLE = f"{_SIGN_IN}; {_NO_REJECTION}"
-_ROTATED = f"{_SIGN_IN}; {_REJECTED_LATER}"
-_ODD = f"{_SIGN_IN}; after a refresh redemption works again, or a new authorization mends its 410"
+_HOLDS_IF_FAILED = f"{_SIGN_IN}; {_NO_REJECTION}"
+_HOLDS_IF_ROTATED = f"{_SIGN_IN}; {_REJECTED_LATER}"
+_HOLDS_IF_ODD = (
+    f"{_SIGN_IN}; after a refresh redemption works again, or answers 410 until the user authorizes again"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,9 +70,9 @@ def _fault(
     return MerchantFault(fault=fault, outcome=outcome, parameters=parameters, rotates=rotates)
 
 
-def _door(name: str, face: str, does: str, *, over_tls: bool = True) -> ListenerFault:
+def _listener_fault(name: str, face: str, does: str, *, over_tls: bool = True) -> ListenerFault:
     layer = Layer.TLS if over_tls else Layer.BYTES
-    holds = _TROUBLE if over_tls else _NO_REJECTION
+    holds = _HOLDS_IF_FAILED if over_tls else _NO_REJECTION
     fault = Fault(name=name, layer=layer, hop=Hop.GATEWAY_TO_MERCHANT, does=does, holds=holds)
     return ListenerFault(fault=fault, face=face, over_tls=over_tls)
 
@@ -81,25 +83,29 @@ def _by_name(*faults: MerchantFault) -> Mapping[str, MerchantFault]:
 
 # The merchant did not process the request, or did not report the result.
 TROUBLE: Final = _by_name(
-    _fault("server-error", "server_error", "answers 500", _TROUBLE),
-    _fault("bad-gateway", "server_error", "answers 502", _TROUBLE, status=502),
-    _fault("gateway-timeout", "server_error", "answers 504", _TROUBLE, status=504),
-    _fault("unavailable", "server_error", "answers 503 with Retry-After in seconds", _TROUBLE, status=503),
+    _fault("server-error", "server_error", "answers 500", _HOLDS_IF_FAILED),
+    _fault("bad-gateway", "server_error", "answers 502", _HOLDS_IF_FAILED, status=502),
+    _fault("gateway-timeout", "server_error", "answers 504", _HOLDS_IF_FAILED, status=504),
+    _fault(
+        "unavailable", "server_error", "answers 503 with Retry-After in seconds", _HOLDS_IF_FAILED, status=503
+    ),
     _fault(
         "unavailable-until-a-date",
         "server_error",
         "answers 503 with Retry-After as a date",
-        _TROUBLE,
+        _HOLDS_IF_FAILED,
         status=503,
         as_date=True,
     ),
-    _fault("too-many-requests", "too_many", "answers 429", _TROUBLE),
-    _fault("reset", "reset", "resets the connection in place of an answer", _TROUBLE),
-    _fault("echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _TROUBLE),
+    _fault("too-many-requests", "too_many", "answers 429", _HOLDS_IF_FAILED),
+    _fault("reset", "reset", "resets the connection in place of an answer", _HOLDS_IF_FAILED),
+    _fault(
+        "echoing-error", "echo", "answers 500 and quotes what was sent and what was issued", _HOLDS_IF_FAILED
+    ),
 )
 
-# Longer than a backend or a user waits, and than most timeouts, but not longer than many circuit breakers
-# stay open: a gateway may send its merchant nothing for as long as the merchant asked.
+# The Retry-After of LONG_PAUSES is longer than a backend waits, but not longer than usual circuit breakers
+# stay open. A gateway may send its merchant nothing for that long.
 LONG_PAUSE_S = 60
 _ANSWERED = "the sign-in goes on; a refresh is answered in time, and without 410"
 # The merchant asks for a long pause; callers of the gateway must not have to wait for it.
@@ -150,48 +156,69 @@ ENDLESS: Final = _by_name(
 
 # The refresh token was rotated, but the answer with the new one is lost.
 ROTATED: Final = _by_name(
-    _fault("rotate-then-500", "rotate_then_500", "rotates, and answers 500", _ROTATED),
-    _fault("rotate-then-reset", "rotate_then_reset", "rotates, and resets the connection", _ROTATED),
+    _fault("rotate-then-500", "rotate_then_500", "rotates, and answers 500", _HOLDS_IF_ROTATED),
+    _fault("rotate-then-reset", "rotate_then_reset", "rotates, and resets the connection", _HOLDS_IF_ROTATED),
 )
 
 # Answers that no token endpoint should give: neither a refusal nor a clear failure.
 NONSENSE: Final = _by_name(
-    _fault("html", "html", "answers 200 with a page for people", _ODD),
-    _fault("invalid-json", "invalid_json", "answers 200 with truncated JSON", _ODD),
-    _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _ODD),
-    _fault("no-token", "no_token", "answers 200 with everything but the tokens", _ODD),
-    _fault("refusal-as-a-success", "refusal_with_200", "answers 200 with the error of a refusal", _ODD),
-    _fault("truncated", "truncated", "ends the body before its Content-Length", _ODD),
-    _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _ODD),
-    _fault("ten-megabytes", "long_body", "answers with 10 MB of spaces", _ODD),
-    _fault("two-content-lengths", "two_lengths", "answers with two different Content-Length headers", _ODD),
-    _fault("header-injection", "header_injection", "answers 400 with headers inside the error", _ODD),
+    _fault("html", "html", "answers 200 with a page for people", _HOLDS_IF_ODD),
+    _fault("invalid-json", "invalid_json", "answers 200 with truncated JSON", _HOLDS_IF_ODD),
+    _fault("wrong-shape", "wrong_shape", "answers 200 with members of wrong types", _HOLDS_IF_ODD),
+    _fault("no-token", "no_token", "answers 200 with everything but the tokens", _HOLDS_IF_ODD),
+    _fault(
+        "refusal-as-a-success", "refusal_with_200", "answers 200 with the error of a refusal", _HOLDS_IF_ODD
+    ),
+    _fault("truncated", "truncated", "ends the body before its Content-Length", _HOLDS_IF_ODD),
+    _fault("gzip-bomb", "gzip_bomb", "answers with 64 MB in 64 kB of gzip", _HOLDS_IF_ODD),
+    _fault("ten-megabytes", "long_body", "answers with 10 MB of spaces", _HOLDS_IF_ODD),
+    _fault(
+        "two-content-lengths",
+        "two_lengths",
+        "answers with two different Content-Length headers",
+        _HOLDS_IF_ODD,
+    ),
+    _fault(
+        "header-injection", "header_injection", "answers 400 with headers inside the error", _HOLDS_IF_ODD
+    ),
     _fault(
         "echoing-refusal",
         "echo",
         "answers 400 and quotes what was sent and what was issued",
-        _ODD,
+        _HOLDS_IF_ODD,
         status=400,
     ),
 )
 # Answers with a valid token and something unusual.
 ODD_TOKENS: Final = _by_name(
-    _fault("wrong-content-type", "wrong_content_type", "answers correctly, but as text/plain", _ODD),
-    _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _ODD),
-    _fault("lifetime-missing", "odd_lifetime", "answers without expires_in", _ODD, lifetime="missing"),
-    _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _ODD, lifetime="zero"),
-    _fault("lifetime-as-text", "odd_lifetime", "answers with expires_in as a string", _ODD, lifetime="text"),
+    _fault("wrong-content-type", "wrong_content_type", "answers correctly, but as text/plain", _HOLDS_IF_ODD),
+    _fault("early-hints", "early_hints", "answers 103 and 102 before a good answer", _HOLDS_IF_ODD),
     _fault(
-        "lifetime-negative", "odd_lifetime", "answers with a negative expires_in", _ODD, lifetime="negative"
+        "lifetime-missing", "odd_lifetime", "answers without expires_in", _HOLDS_IF_ODD, lifetime="missing"
+    ),
+    _fault("lifetime-zero", "odd_lifetime", "answers with expires_in 0", _HOLDS_IF_ODD, lifetime="zero"),
+    _fault(
+        "lifetime-as-text",
+        "odd_lifetime",
+        "answers with expires_in as a string",
+        _HOLDS_IF_ODD,
+        lifetime="text",
+    ),
+    _fault(
+        "lifetime-negative",
+        "odd_lifetime",
+        "answers with a negative expires_in",
+        _HOLDS_IF_ODD,
+        lifetime="negative",
     ),
     _fault(
         "lifetime-beyond-all-calendars",
         "odd_lifetime",
         "answers with expires_in 10^18",
-        _ODD,
+        _HOLDS_IF_ODD,
         lifetime="endless",
     ),
-    _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _ODD),
+    _fault("no-refresh-token", "no_refresh_token", "answers without a refresh token", _HOLDS_IF_ODD),
 )
 ODD: Final[Mapping[str, MerchantFault]] = MappingProxyType({**NONSENSE, **ODD_TOKENS})
 # Faults that do not delay a sign-in.
@@ -208,13 +235,17 @@ LISTENER_FAULTS: Final[Mapping[str, ListenerFault]] = MappingProxyType(
     {
         each.fault.name: each
         for each in (
-            _door("no-connection", "shut", "does not listen any more", over_tls=False),
-            _door("expired-certificate", "expired", "has an expired certificate"),
-            _door("certificate-not-yet-valid", "not-yet-valid", "has a certificate that is not yet valid"),
-            _door("certificate-of-another-host", "wrong-host", "has a certificate for another host name"),
-            _door("self-signed-certificate", "self-signed", "has a self-signed certificate"),
-            _door("unknown-authority", "unknown-ca", "has a certificate of an unknown authority"),
-            _door("plain-text", "plain", "speaks HTTP where TLS is expected"),
+            _listener_fault("no-connection", "shut", "does not listen any more", over_tls=False),
+            _listener_fault("expired-certificate", "expired", "has an expired certificate"),
+            _listener_fault(
+                "certificate-not-yet-valid", "not-yet-valid", "has a certificate that is not yet valid"
+            ),
+            _listener_fault(
+                "certificate-of-another-host", "wrong-host", "has a certificate for another host name"
+            ),
+            _listener_fault("self-signed-certificate", "self-signed", "has a self-signed certificate"),
+            _listener_fault("unknown-authority", "unknown-ca", "has a certificate of an unknown authority"),
+            _listener_fault("plain-text", "plain", "speaks HTTP where TLS is expected"),
         )
     }
 )

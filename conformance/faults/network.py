@@ -13,7 +13,8 @@ from gateproof.conformance.faults.toxics import Toxic, Way
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
 
 _HOLDS = (
-    "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works once the network does"
+    "the sign-in goes on; no 410 for a refresh, an answer in time, and redemption works again after the "
+    "fault has ended"
 )
 # Noticeable, and shorter than a gateway's timeout.
 _STALL_S = 1.2
@@ -39,12 +40,12 @@ class NetworkFault:
         return sum(proxy.fired(toxic) for toxic in {toxic for entry in self.tape for toxic in entry})
 
 
-def _fault(name: str, line: str, *tape: Sequence[Toxic]) -> NetworkFault:
+def _fault(name: str, connection: str, *tape: Sequence[Toxic]) -> NetworkFault:
     fault = Fault(
         name=name,
         layer=Layer.BYTES,
         hop=Hop.GATEWAY_TO_MERCHANT,
-        does=f"is behind a line that {line}",
+        does=f"is reached over a connection that {connection}",
         holds=_HOLDS,
     )
     return NetworkFault(fault=fault, tape=tape)
@@ -53,35 +54,31 @@ def _fault(name: str, line: str, *tape: Sequence[Toxic]) -> NetworkFault:
 # No answer arrives, or not all of it.
 LOST: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
-        "connection-refused": _fault(
-            "connection refused", "resets every connection at once", [toxics.down()]
-        ),
+        "connection-refused": _fault("connection refused", "is reset at once", [toxics.down()]),
         "connection-closed": _fault(
-            "connection closed", "closes every connection before anything passes", [toxics.closed()]
+            "connection closed", "is closed before any data passes", [toxics.closed()]
         ),
         "answer-reset": _fault(
             "answer lost by a reset",
-            "passes the request on and resets in place of the answer",
+            "delivers the request and is reset in place of the answer",
             [toxics.reset(asked=True)],
         ),
         "answer-cut": _fault(
             "answer cut off",
-            "passes the request on and 40 octets of the answer",
+            "delivers the request and is closed after 40 octets of the answer",
             [toxics.truncated(40, asked=True)],
         ),
         "answer-half-closed": _fault(
             "half-closed line",
-            "passes the request on and closes the merchant's side",
+            "delivers the request and is then closed on the merchant's side",
             [toxics.half_closed(asked=True)],
         ),
         "line-dead": _fault(
             "dead line",
-            "passes the request on, sends nothing for a while, and resets",
+            "delivers the request, carries nothing for a while, and is reset",
             [toxics.timeout(_STALL_S, asked=True)],
         ),
-        "data-limit": _fault(
-            "data limit", "closes every connection after a kilobyte", [toxics.limited(1000)]
-        ),
+        "data-limit": _fault("data limit", "is closed after a kilobyte", [toxics.limited(1000)]),
     }
 )
 # Everything arrives, but late or at the second attempt.
@@ -89,7 +86,7 @@ SLOW: Final[Mapping[str, NetworkFault]] = MappingProxyType(
     {
         "latency": _fault(
             "latency with jitter",
-            "delivers everything late, and not always equally late",
+            "delivers everything late, with a varying delay",
             [toxics.latency(0.1, jitter_s=0.1), toxics.latency(0.1, jitter_s=0.1, way=Way.THERE)],
         ),
         "bandwidth": _fault("narrow line", "carries 8 kB a second", [toxics.bandwidth(8_000)]),
@@ -98,7 +95,7 @@ SLOW: Final[Mapping[str, NetworkFault]] = MappingProxyType(
         ),
         "on-and-off": _fault(
             "line that comes and goes",
-            "resets every other connection",
+            "is reset every second time",
             *([toxics.reset(asked=True)], []) * 4,
         ),
     }

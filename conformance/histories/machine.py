@@ -16,7 +16,7 @@ from gateproof.conformance.histories.merchant_journal import JournalReader
 from gateproof.conformance.histories.planning import Memory
 from gateproof.conformance.histories.shrinking import shortest
 from gateproof.conformance.histories.state import State, TargetFacts
-from gateproof.conformance.histories.step_loop import Play, Surprise, play_random, repeat
+from gateproof.conformance.histories.step_loop import Play, Violation, play_random, repeat
 from gateproof.conformance.histories.steps import (
     AskProxyToken,
     Authorize,
@@ -31,7 +31,7 @@ from gateproof.conformance.histories.steps import (
     from_json,
     to_json,
 )
-from gateproof.conformance.histories.story import told
+from gateproof.conformance.histories.story import sentences_of
 from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
@@ -93,22 +93,22 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
     """
     setting = _settled(anew(), timed=timed)
     if draw.replay is not None:
-        surprise = _played(anew, setting, PROVISIONING_S, _stored(draw.replay))
+        violation = _played(anew, setting, PROVISIONING_S, _stored(draw.replay))
         observe(histories=1)
-        _judge(setting, surprise)
+        _judge(setting, violation)
         return
     memory, rows, played = Memory(), Counter[str](), 0
     unjudged: list[Unmet] = []
-    surprise = _known(anew, setting, draw)
+    violation = _known(anew, setting, draw)
     for turn in _turns(draw):
-        if surprise is not None:
+        if violation is not None:
             break
         played = turn + 1
         play = _begin(anew(), setting, PROVISIONING_S)
         rng = seeded(draw.seed, "timed" if timed else "untimed", turn)
         offer = narrowed(setting.offer, turn, rng)
         try:
-            surprise, lacking = play_random(play, offer, memory, rng, steps=STEPS, probes=PROBES)
+            violation, lacking = play_random(play, offer, memory, rng, steps=STEPS, probes=PROBES)
         except Unmet as unmet:
             # A history without a verdict does not affect the next one.
             unjudged.append(unmet)
@@ -118,12 +118,12 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         rows.update(play.rows)
         left = less(setting.offer, lacking) if lacking is not None else setting.offer
         setting = replace(setting, offer=left, asks_always=play.driver.asks_always)
-    if surprise is None and unjudged:
+    if violation is None and unjudged:
         _record_rows(rows, played)
         raise unjudged[0]
-    if surprise is not None:
-        surprise = _kept(anew, setting, draw, surprise)
-    _claim(setting, surprise, rows, played)
+    if violation is not None:
+        violation = _kept(anew, setting, draw, violation)
+    _claim(setting, violation, rows, played)
 
 
 def _turns(draw: Draw) -> Iterator[int]:
@@ -138,16 +138,16 @@ def _turns(draw: Draw) -> Iterator[int]:
         yield turn
 
 
-def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Surprise | None:
+def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Violation | None:
     """The first stored history of a campaign that still fails."""
     for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
         with suppress(NotAHistory, Unmet):
-            if (surprise := _played(anew, setting, PROVISIONING_S, _stored(story))) is not None:
-                return surprise
+            if (violation := _played(anew, setting, PROVISIONING_S, _stored(story))) is not None:
+                return violation
     return None
 
 
-def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Surprise) -> Surprise:
+def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Violation) -> Violation:
     """The history to report. A campaign stores it before shrinking, because that takes a while."""
     first = _store(draw, found)
     shown = _shrunk(anew, setting, found) if draw.shrinks else found
@@ -157,21 +157,21 @@ def _kept(anew: Callable[[], World], setting: Setting, draw: Draw, found: Surpri
     return shown
 
 
-def _store(draw: Draw, found: Surprise) -> Path | None:
+def _store(draw: Draw, found: Violation) -> Path | None:
     """Stores the history in a campaign; if storing fails, it is reported all the same."""
     with suppress(OSError):
         return None if draw.campaign is None else draw.campaign.store(draw.check, _replayable(found))
     return None
 
 
-def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Surprise:
+def _shrunk(anew: Callable[[], World], setting: Setting, found: Violation) -> Violation:
     """The shortest failing history, played once more with full waits; else the original one.
 
     Errors of the target and long waits end the search, but not the report.
     """
     until, broke = time.monotonic() + LONGEST_SEARCH_S, False
 
-    def played(patience_s: float, history: History) -> Surprise | None:
+    def played(patience_s: float, history: History) -> Violation | None:
         nonlocal broke
         if broke or time.monotonic() > until:
             return None
@@ -191,25 +191,25 @@ def _shrunk(anew: Callable[[], World], setting: Setting, found: Surprise) -> Sur
 
 def _played(
     anew: Callable[[], World], setting: Setting, patience_s: float, history: History
-) -> Surprise | None:
+) -> Violation | None:
     return repeat(_begin(anew(), setting, patience_s), history)
 
 
-def _claim(setting: Setting, surprise: Surprise | None, rows: Mapping[str, int], played: int) -> None:
+def _claim(setting: Setting, violation: Violation | None, rows: Mapping[str, int], played: int) -> None:
     """The claim about all histories."""
     _record_rows(rows, played)
-    _judge(setting, surprise)
+    _judge(setting, violation)
 
 
-def _judge(setting: Setting, surprise: Surprise | None) -> None:
+def _judge(setting: Setting, violation: Violation | None) -> None:
     """Expects no failure; a failing history is stored for replay."""
-    if surprise is None:
+    if violation is None:
         expect.that(True, "histories", expected="answers that the state table allows", got="no other")
         return
-    story = told(surprise, setting.names)
-    repeat_with({**_replayable(surprise), "story": story})
+    story = sentences_of(violation, setting.names)
+    repeat_with({**_replayable(violation), "story": story})
     what = f"the state table at step {len(story)}"
-    expect.that(False, what, expected=surprise.expected, got=surprise.got)
+    expect.that(False, what, expected=violation.expected, got=violation.got)
 
 
 def _record_rows(rows: Mapping[str, int], played: int) -> None:
@@ -217,8 +217,8 @@ def _record_rows(rows: Mapping[str, int], played: int) -> None:
     observe(histories=played, **dict(sorted({**dict.fromkeys(TABLE, 0), **rows}.items())))
 
 
-def _replayable(surprise: Surprise) -> dict[str, Any]:
-    return {"kind": KIND, "steps": to_json(surprise.history)}
+def _replayable(violation: Violation) -> dict[str, Any]:
+    return {"kind": KIND, "steps": to_json(violation.history)}
 
 
 def _stored(replay: Mapping[str, Any]) -> History:
@@ -267,7 +267,7 @@ def _settled(world: World, *, timed: bool) -> Setting:
     provisioned, lasts_s = False, 0.0
     for step in USUAL:
         try:
-            seen, surprise = play.take(step)
+            seen, violation = play.take(step)
         except Impossible as without:
             require.that(
                 False,
@@ -279,10 +279,10 @@ def _settled(world: World, *, timed: bool) -> Setting:
         provisioned |= any(heard.grant == "provisioning" for heard in seen.heard)
         if isinstance(step, Exchange):
             lasts_s = seen.until - seen.at
-        if surprise is not None:
+        if violation is not None:
             what = f"{type(step).__name__} of the normal flow"
             verb = require.step_of(_OWNED[type(step)]) if type(step) in _OWNED else require
-            verb.that(False, what, expected=surprise.expected, got=surprise.got)
+            verb.that(False, what, expected=violation.expected, got=violation.got)
     if setting.hears and not provisioned:
         manners = tuple(manner for manner in setting.offer.manners if manner != "rejects")
         setting = replace(setting, federated=True, offer=replace(setting.offer, manners=manners))

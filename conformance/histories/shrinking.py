@@ -1,7 +1,7 @@
 """Shrinks a failing history to a shorter one with the same kind of failure.
 
-Steps know on which others they depend, so every candidate can be played. A generic shrinking library would
-try ten times as many, and each one costs a dozen requests.
+Each step lists the steps that it depends on, so every candidate can be played. A generic shrinking library
+would try ten times as many, and each one costs a dozen requests.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeGuard
 
-from gateproof.conformance.histories.step_loop import Surprise
+from gateproof.conformance.histories.step_loop import Violation
 from gateproof.conformance.histories.steps import (
     Approve,
     Authorize,
@@ -28,7 +28,7 @@ MOST_STEPS = 1500
 _CLOSE = 16
 
 
-def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Surprise:
+def shortest(found: Violation, play: Callable[[History], Violation | None]) -> Violation:
     """The shortest history found with the same kind of failure."""
     best, left = found, MOST_STEPS
     tried: set[History] = {found.history}
@@ -40,9 +40,9 @@ def shortest(found: Surprise, play: Callable[[History], Surprise | None]) -> Sur
                 continue
             tried.add(candidate)
             left -= len(candidate)
-            surprise = play(candidate)
-            if surprise is not None and surprise.is_like(found):
-                best, smaller = surprise, True
+            violation = play(candidate)
+            if violation is not None and violation.is_like(found):
+                best, smaller = violation, True
                 break
     return best
 

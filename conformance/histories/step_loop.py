@@ -29,8 +29,8 @@ _IN_BACKOFF = {"404", "5xx"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Surprise:
-    """A violation: the last step had a result that the state table does not allow."""
+class Violation:
+    """The last step of a history had a result that the state table does not allow."""
 
     history: History
     said: tuple[str, ...]
@@ -45,7 +45,7 @@ class Surprise:
     def expected(self) -> str:
         return in_words(self.allowed)
 
-    def is_like(self, other: Surprise) -> bool:
+    def is_like(self, other: Violation) -> bool:
         """True if the same kind of step had the same result, and similar results were allowed."""
         kinds = {type(each.history[-1]) for each in (self, other)}
         together = self.allowed & other.allowed or self.allowed == other.allowed
@@ -66,7 +66,7 @@ class Play:
     _retry_until: float = float("-inf")
     _backoff_until: float = float("-inf")
 
-    def take(self, step: Step) -> tuple[Seen, Surprise | None]:
+    def take(self, step: Step) -> tuple[Seen, Violation | None]:
         """Executes a step; returns its result and a violation, if there is one."""
         seen = self.driver.take(step, awaits=_awaits(self.state, step))
         troubled = _is_troubled(seen)
@@ -98,10 +98,10 @@ class Play:
         self.steps.append(step)
         self.said.append(seen.said)
         if judged.state is None:
-            surprise = Surprise(
+            violation = Violation(
                 history=tuple(self.steps), said=tuple(self.said), came=seen.came, allowed=judged.allowed
             )
-            return seen, surprise
+            return seen, violation
         self.state = judged.state
         self.rows.update(judged.rows)
         return seen, None
@@ -130,17 +130,17 @@ def _awaits(state: State, step: Step) -> bool:
     return state.facts.hears and isinstance(step, Authorize)
 
 
-def repeat(play: Play, history: Sequence[Step]) -> Surprise | None:
+def repeat(play: Play, history: Sequence[Step]) -> Violation | None:
     """Plays a given history up to its first violation; None if a step is impossible."""
     for step in history:
         if not is_possible(play.state, step):
             return None
         try:
-            _, surprise = play.take(step)
+            _, violation = play.take(step)
         except Impossible:
             return None
-        if surprise is not None:
-            return surprise
+        if violation is not None:
+            return violation
     return None
 
 
@@ -160,7 +160,7 @@ def is_possible(state: State, step: Step) -> bool:
 
 def play_random(
     play: Play, offer: Offer, memory: planning.Memory, rng: Random, *, steps: int, probes: int
-) -> tuple[Surprise | None, Step | None]:
+) -> tuple[Violation | None, Step | None]:
     """Plays a randomly chosen history, and tests at its end what should be unchanged.
 
     If the target does not offer a step, the history ends, and the step is returned.
@@ -168,13 +168,13 @@ def play_random(
     memory.begin()
     for step, place in _choose_steps(play, offer, memory, rng, steps=steps, probes=probes):
         try:
-            seen, surprise = play.take(step)
+            seen, violation = play.take(step)
         except Impossible:
             break
         except (Unavailable, Unsupported):
             return None, step
-        if surprise is not None:
-            return surprise, None
+        if violation is not None:
+            return violation, None
         memory.note(step, seen, place)
     return None, None
 

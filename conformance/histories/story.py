@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gateproof.conformance.histories.step_loop import Surprise
+from gateproof.conformance.histories.step_loop import Violation
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
@@ -33,14 +33,14 @@ _MANNERS = {
 }
 
 
-def told(surprise: Surprise, users: Sequence[str]) -> list[str]:
+def sentences_of(violation: Violation, users: Sequence[str]) -> list[str]:
     """The sentences about a violation; the last one has the result and what was allowed."""
     teller = _Teller(users)
     story = []
-    for number, (step, said) in enumerate(zip(surprise.history, surprise.said, strict=True), start=1):
+    for number, (step, said) in enumerate(zip(violation.history, violation.said, strict=True), start=1):
         sentence = teller.tell(number, step)
         story.append(f"{sentence}: {said}." if said else f"{sentence}.")
-    ends = f"got {surprise.got}, expected {surprise.expected}."
+    ends = f"got {violation.got}, expected {violation.expected}."
     story[-1] = f"{sentence}: {ends}"
     return story
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.redacted_view import mention
@@ -49,7 +49,7 @@ class Bench(ABC):
         """The redactor for the secrets of the check that is running."""
 
     @abstractmethod
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         """The result of the search for secrets in everything that this worker has received."""
 
     def shown(self, redactor: Redactor, /, *, in_full: bool) -> tuple[Shown, ...]:

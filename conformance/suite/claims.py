@@ -17,7 +17,7 @@ class Broken(Exception):
     """A claim that does not hold. Its texts are not redacted yet.
 
     `exchange` is set if the claim was about a whole answer. `owner` is the rule that a failed step belongs
-    to; empty if it is nobody's failure.
+    to; empty if no rule fails because of it.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class TimesUnclear(Exception):
 class Tally:
     """Counts the claims and observations of a check: without any, it has shown nothing.
 
-    `attached` are documents to show next to a broken claim. `owned` is false while a failed step is nobody's
-    failure. `fired` counts faults, `overlaps` says for each
-    race whether its requests overlapped, and `replay` is what repeats a failure.
+    `attached` are documents to show next to a broken claim. `owned` is false while no rule fails
+    because of a failed step. `fired` counts faults, `overlaps` says for each race whether its requests
+    overlapped, and `replay` is what repeats a failure.
     """
 
     expected: int = 0
@@ -160,8 +160,8 @@ class AnswerClaim:
 class Verb:
     """`require` or `expect`: the same claims, but another exception if they do not hold.
 
-    A broken `require` is a failure of the rule that `step` belongs to. An exchange that has to succeed is the
-    step of its own name, unless another one is given.
+    A broken `require` is a failure of the rule that `step` belongs to. By default, an
+    exchange that has to succeed is the step `exchange.step`.
     """
 
     breaks_as: type[Broken]
@@ -214,7 +214,7 @@ def rule_requires() -> Iterator[None]:
 
 @contextmanager
 def values_of_choice() -> Iterator[None]:
-    """Inside this block a failed step is nobody's failure: a target need not accept its values."""
+    """Inside this block, no rule fails because of a failed step: a target need not accept its values."""
     tally = _TALLY.get()
     before, tally.owned = tally.owned, False
     try:

@@ -31,10 +31,13 @@ class UnknownRuleError(ValueError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """One thing that an implementation must do, and why.
+    """One thing that an implementation must do, and why: one table of the catalogue.
 
-    `next_step` says what the operator of a service should do if the rule fails. `steps` are requests that
-    checks of other rules build on: if one is not answered as it must be, this rule has failed.
+    `title` and `holds` say what must be true of the target: in one line, and precisely. `why` says what goes
+    wrong if it is not. `how` says what the checks of the rule do, and `by_hand` has shell commands with which
+    a person can test the rule. `section` is the place in the specification. `next_step` says what the
+    operator of a service should do if the rule fails. `steps` are requests that checks of other rules build
+    on: if one is not answered as it must be, this rule has failed.
     """
 
     id: str

@@ -26,7 +26,10 @@ class Statement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statements:
-    """All statements of one version of the specification, identified by its SHA-256."""
+    """All statements of one version of the specification.
+
+    `digest` is the SHA-256 of the text of the specification. It does not change when statements are edited.
+    """
 
     digest: str
     every: tuple[Statement, ...]

@@ -101,7 +101,7 @@ def called(tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | No
     return params if meta is None else {**params, "_meta": dict(meta)}
 
 
-def told_ahead(method: str, params: Mapping[str, Any]) -> Headers:
+def message_headers(method: str, params: Mapping[str, Any]) -> Headers:
     """The headers that repeat method and name of a message (since version 2026-07-28)."""
     name = params.get("name", params.get("uri"))
     return (("Mcp-Method", method), *([("Mcp-Name", name)] if isinstance(name, str) else []))

@@ -78,8 +78,9 @@ class Replied:
 
 
 def _optional_members() -> Iterator[dict[str, Any]]:
-    """Members beside a merchant token, in turn: `expires_at` in two forms of RFC 3339, and no members.
+    """Optional members of redemption answers; each answer uses the next entry.
 
+    They are `expires_at` in two forms of RFC 3339, with `scopes`; then no members.
     The specification does not say of which type `scopes` is; it is always sent as an array here.
     """
     for turn in count():
@@ -183,9 +184,9 @@ class ScriptedGateway:
 
     def access_token(self, user: str, **changes: Any) -> str:
         """A good access token of the user, or one with these claims changed. It can be redeemed."""
-        return self.token_under(self.core_key, user, **changes)
+        return self.token_signed_with(self.core_key, user, **changes)
 
-    def token_under(self, key: SigningKey, user: str, **changes: Any) -> str:
+    def token_signed_with(self, key: SigningKey, user: str, **changes: Any) -> str:
         """The same, signed with this key."""
         token = self._redeemed_later(key, user, changes)
         self._issued.append(token)
@@ -201,14 +202,14 @@ class ScriptedGateway:
     def _kid(self) -> object:
         return self.core_key.jwk["kid"]
 
-    def same_under(self, key: SigningKey, token: str) -> str:
+    def resigned_with(self, key: SigningKey, token: str) -> str:
         """The same claims, signed with this key."""
         again = signed(jwt.decode(token, options={"verify_signature": False}), key)
         self._redeemable[again] = self._redeemable[token]
         self._issued.append(again)
         return again
 
-    def astray_token(self, user: str, **changes: Any) -> str:
+    def misplaced_token(self, user: str, **changes: Any) -> str:
         """A good access token that will be sent in an unusual place.
 
         It is not in `access_tokens`, because an access log of URLs or headers may contain it.
@@ -322,7 +323,7 @@ class ScriptedGateway:
             if known is None:
                 return False
             self.proxy_tokens.append(known)
-        until = known.said_to_end_at + PROXY_TOKEN_GRACE_S if self.ends_proxy_tokens else known.expires_at
+        until = known.announced_expiry + PROXY_TOKEN_GRACE_S if self.ends_proxy_tokens else known.expires_at
         return not known.revoked and time.monotonic() < until
 
     def _is_the_proxy_client(self, call: Call) -> bool:

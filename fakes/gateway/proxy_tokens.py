@@ -30,7 +30,7 @@ class ProxyToken:
     revoked: bool = False
 
     @property
-    def said_to_end_at(self) -> float:
+    def announced_expiry(self) -> float:
         return self.expires_at - max(0, PROXY_TOKEN_S - self.life_s)
 
 

@@ -34,7 +34,7 @@ def _in_a_body(connection: HttpToolsProtocol) -> bool:
     return cycle is not None and cycle.more_body
 
 
-class _Crowded(HttpToolsProtocol):
+class _LimitedConnection(HttpToolsProtocol):
     """A connection that is read only while it has one of the limited places."""
 
     def __init__(self, room: Room, *given: Any) -> None:
@@ -78,10 +78,10 @@ class Room:
     def __init__(self, places: int, *, heads_alone: bool) -> None:
         self.heads_alone = heads_alone
         self._places = places
-        self._inside: set[_Crowded] = set()
-        self._waiting: deque[_Crowded] = deque()
+        self._inside: set[_LimitedConnection] = set()
+        self._waiting: deque[_LimitedConnection] = deque()
 
-    def lets_in(self, connection: _Crowded) -> bool:
+    def lets_in(self, connection: _LimitedConnection) -> bool:
         if connection in self._inside or (self.heads_alone and _in_a_body(connection)):
             return True
         if len(self._inside) >= self._places:
@@ -90,7 +90,7 @@ class Room:
         self._inside.add(connection)
         return True
 
-    def leave(self, connection: _Crowded) -> None:
+    def leave(self, connection: _LimitedConnection) -> None:
         self._inside.discard(connection)
         while self._waiting and len(self._inside) < self._places:
             following = self._waiting.popleft()
@@ -99,7 +99,7 @@ class Room:
                 return
 
 
-def _but_the_control(speaking: Callable[..., HttpToolsProtocol]) -> Listen:
+def _except_control(speaking: Callable[..., HttpToolsProtocol]) -> Listen:
     """Uses this protocol for the gateway, but not for its control, whose URL has a path."""
 
     async def listening(origin: Origin, tls: ssl.SSLContext | None, state: ServerState) -> Listener:
@@ -114,7 +114,7 @@ def reading_at_most(places: int, *, heads_alone: bool = False) -> Listen:
     """Reads at most this many requests at a time; the others wait until one is complete."""
     room = Room(places, heads_alone=heads_alone)
 
-    return _but_the_control(partial(_Crowded, room))
+    return _except_control(partial(_LimitedConnection, room))
 
 
 def accepting_after_first_byte() -> Listen:
@@ -193,7 +193,7 @@ class _Down(HttpToolsProtocol):
 
 
 def closing_connections_during(downfall: Outage) -> Listen:
-    return _but_the_control(partial(_Down, downfall))
+    return _except_control(partial(_Down, downfall))
 
 
 def reading_on_after_a_refusal() -> Listen:

@@ -1,4 +1,4 @@
-"""The four packages, and the floors of conformance, import each other only along the arrows of the design."""
+"""The four packages, and the layers of conformance, import each other only as docs/architecture.md allows."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
-# What lies beside the packages in the checkout may import all of them, by the name of what is installed.
+# Other folders of the checkout may import all packages, by their installed names (`gateproof.…`).
 BESIDE = ("benchmarks", "docs", "tests")
-# The floors of conformance, from the lowest: each imports what stands before it, and its own folder. Two that
-# stand on one floor do not import each other.
-FLOORS: tuple[tuple[str, ...], ...] = (
+# The layers of conformance, from the lowest: each imports lower layers and its own folder. Two folders of one
+# layer do not import each other.
+LAYERS: tuple[tuple[str, ...], ...] = (
     ("wire",),  # bytes, TLS, HTTP, tokens
     ("suite",),  # what a rule, a check, a claim, a party and a fault are
     ("targets",),  # target files, control, launched processes
-    ("signin", "faults"),  # how a user signs in; what goes wrong on purpose
-    ("kit",),  # what a check is given, by role
+    ("signin", "faults"),  # signing users in; fault injection
+    ("kit",),  # helpers for checks, by role
     ("histories",),  # generated sequences of operations
     ("checks",),  # the checks, by role
     ("run",),  # prepare, drive, prove, replay
     ("cli",),  # the commands
 )
-# Nobody imports mitmproxy: it lives in an environment of its own, and its pins would hold ours back.
+# No module imports mitmproxy: it has its own environment, because it pins old versions of our dependencies.
 OUTSIDER = "mitmproxy"
 MAY_IMPORT = {
     "conformance": {"conformance", "fakes", "reports"},
@@ -36,14 +36,14 @@ MAY_IMPORT = {
     "reference": {"reference"},
     "reports": {"reports"},
 }
-# Starting the reference as a process of its own is the way in which conformance does reach it.
+# conformance uses the reference only as a process that it starts.
 MAY_LAUNCH = {**MAY_IMPORT, "conformance": set(PACKAGES)}
 IMPORTING_CALLS = {"__import__", "find_spec", "import_module", "importorskip", "resolve_name", "run_module"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
-    """One place where a module reaches for another, by a statement, a call or a launch."""
+class Import:
+    """One place where a module imports another, by a statement or a call, or launches it."""
 
     line: int
     module: str
@@ -51,7 +51,7 @@ class Reach:
 
 
 def text_of(node: ast.expr) -> str | None:
-    """The leading text of a string, also of an f-string: `f"gateproof.fakes.{name}"` reaches for fakes."""
+    """The leading text of a string, also of an f-string: `f"gateproof.fakes.{name}"` imports fakes."""
     if isinstance(node, ast.JoinedStr) and node.values:
         return text_of(node.values[0])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -59,39 +59,39 @@ def text_of(node: ast.expr) -> str | None:
     return None
 
 
-def reaches_of_a_call(call: ast.Call) -> list[Reach]:
+def imports_of_a_call(call: ast.Call) -> list[Import]:
     name = getattr(call.func, "attr", getattr(call.func, "id", None))
     if name not in IMPORTING_CALLS:
         return []
     given = [*call.args[:1], *(keyword.value for keyword in call.keywords)]
-    return [Reach(line=call.lineno, module=text) for each in given if (text := text_of(each))]
+    return [Import(line=call.lineno, module=text) for each in given if (text := text_of(each))]
 
 
-def reaches_of_a_sequence(sequence: ast.List | ast.Tuple) -> list[Reach]:
+def launches_of_a_sequence(sequence: ast.List | ast.Tuple) -> list[Import]:
     """A module after `-m`, or one of ours anywhere in a command."""
     texts = [text_of(each) or "" for each in sequence.elts]
     return [
-        Reach(line=sequence.lineno, module=module, launched=True)
+        Import(line=sequence.lineno, module=module, launched=True)
         for flag, module in itertools.pairwise(["", *texts])
         if (flag == "-m" and module) or module.startswith(f"{OURS}.")
     ]
 
 
-def reaches(tree: ast.Module) -> list[Reach]:
-    found: list[Reach] = []
+def imports_in(tree: ast.Module) -> list[Import]:
+    found: list[Import] = []
     for node in ast.walk(tree):
         match node:
             case ast.Import():
-                found += [Reach(line=node.lineno, module=alias.name) for alias in node.names]
+                found += [Import(line=node.lineno, module=alias.name) for alias in node.names]
             case ast.ImportFrom(level=0, module=str(module)):
-                found.append(Reach(line=node.lineno, module=module))
+                found.append(Import(line=node.lineno, module=module))
                 if module in {OURS, f"{OURS}.conformance"}:
-                    # What is imported is then a part or a floor by itself.
-                    found += [Reach(line=node.lineno, module=f"{module}.{each.name}") for each in node.names]
+                    # The imported name is then a package or a layer itself.
+                    found += [Import(line=node.lineno, module=f"{module}.{each.name}") for each in node.names]
             case ast.Call():
-                found += reaches_of_a_call(node)
+                found += imports_of_a_call(node)
             case ast.List() | ast.Tuple():
-                found += reaches_of_a_sequence(node)
+                found += launches_of_a_sequence(node)
     return found
 
 
@@ -99,44 +99,47 @@ def violations(root: Path) -> list[str]:
     found = []
     for package in PACKAGES:
         for path in sorted((root / package).rglob("*.py")):
-            for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
-                top, _, rest = reach.module.partition(".")
+            for found_import in imports_in(ast.parse(path.read_text(encoding="utf-8"))):
+                top, _, rest = found_import.module.partition(".")
                 other = rest.partition(".")[0]
-                allowed = (MAY_LAUNCH if reach.launched else MAY_IMPORT)[package]
-                # A folder of the checkout is no package by itself: nobody who installs gateproof has it.
+                allowed = (MAY_LAUNCH if found_import.launched else MAY_IMPORT)[package]
+                # A folder of the checkout is not installed under its own name.
                 by_itself = top == OUTSIDER or top in PACKAGES
                 if by_itself or (top == OURS and other in PACKAGES and other not in allowed):
-                    found.append(f"{path.relative_to(root)}:{reach.line} reaches for {reach.module}")
+                    verb = "launches" if found_import.launched else "imports"
+                    found.append(f"{path.relative_to(root)}:{found_import.line} {verb} {found_import.module}")
     for folder in BESIDE:
-        # What npm installs for a test is not ours.
+        # Packages that npm installed for a test are skipped.
         ours = (path for path in (root / folder).rglob("*.py") if "node_modules" not in path.parts)
         for path in sorted(ours):
             found += [
-                f"{path.relative_to(root)}:{reach.line} reaches for {reach.module} by itself"
-                for reach in reaches(ast.parse(path.read_text(encoding="utf-8")))
-                if reach.module.partition(".")[0] in PACKAGES
+                f"{path.relative_to(root)}:{found_import.line} imports {found_import.module} without {OURS}"
+                for found_import in imports_in(ast.parse(path.read_text(encoding="utf-8")))
+                if found_import.module.partition(".")[0] in PACKAGES
             ]
     return found
 
 
-def steps_up(root: Path) -> list[str]:
-    """Imports of conformance that lead to a higher floor, or to a neighbour on the same one."""
-    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+def upward_imports(root: Path) -> list[str]:
+    """Imports of conformance from a higher layer, or from another folder of the same layer."""
+    layer = {name: number for number, names in enumerate(LAYERS) for name in names}
     found = []
     for path in sorted((root / "conformance").glob("*/**/*.py")):
         own = path.relative_to(root / "conformance").parts[0]
-        for reach in reaches(ast.parse(path.read_text(encoding="utf-8"))):
-            parts = reach.module.split(".")
+        for found_import in imports_in(ast.parse(path.read_text(encoding="utf-8"))):
+            parts = found_import.module.split(".")
             other = parts[2] if parts[:2] == [OURS, "conformance"] and len(parts) > 2 else own
-            if other != own and floor.get(other, len(FLOORS)) >= floor.get(own, -1):
-                found.append(f"{path.relative_to(root)}:{reach.line} steps up to {reach.module}")
+            if other != own and layer.get(other, len(LAYERS)) >= layer.get(own, -1):
+                found.append(
+                    f"{path.relative_to(root)}:{found_import.line} imports up: {found_import.module}"
+                )
     return found
 
 
 def circles(root: Path) -> list[str]:
-    """Modules that import each other in a circle, or else folders that do, also for types alone.
+    """Modules that import each other in a circle, or else folders that do; imports for types count.
 
-    A folder and one inside it are one thing here: the outer may put together what the inner one holds.
+    A folder and its subfolder do not count as a circle: each may import the other.
     """
     files = {
         ".".join((OURS, *path.relative_to(root).with_suffix("").parts)).removesuffix(".__init__"): path
@@ -154,9 +157,9 @@ def circles(root: Path) -> list[str]:
 
 
 def _in_a_circle(graph: dict[str, set[str]]) -> list[str]:
-    """What is left when ends are taken away again and again: nothing, where there is no circle."""
+    """The modules left after removing, repeatedly, those that cannot be in a circle."""
     while graph:
-        # What imports none of the rest is in no circle, and neither is what none of the rest imports.
+        # A module that imports none of the rest, or is imported by none of it, is in no circle.
         ends = {name for name, others in graph.items() if not others & graph.keys()}
         ends |= graph.keys() - set().union(*graph.values())
         if not ends:
@@ -181,12 +184,12 @@ def test_the_packages_keep_to_the_arrows() -> None:
 
 
 def test_no_import_of_conformance_steps_up() -> None:
-    assert steps_up(ROOT) == []
+    assert upward_imports(ROOT) == []
 
 
 def test_every_folder_of_conformance_has_a_floor() -> None:
     folders = {path.parent.name for path in (ROOT / "conformance").glob("*/__init__.py")}
-    assert folders == {name for names in FLOORS for name in names}
+    assert folders == {name for names in LAYERS for name in names}
 
 
 def test_nothing_imports_in_a_circle() -> None:
@@ -206,11 +209,11 @@ def test_a_planted_step_up_is_found(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(source, encoding="utf-8")
 
-    assert steps_up(tmp_path) == [
-        "conformance/kit/planted.py:2 steps up to gateproof.conformance.run.drive.plan",
-        "conformance/signin/planted.py:1 steps up to gateproof.conformance.faults",
-        "conformance/suite/planted.py:1 steps up to gateproof.conformance.run",
-        "conformance/wire/planted.py:1 steps up to gateproof.conformance.kit.clock",
+    assert upward_imports(tmp_path) == [
+        "conformance/kit/planted.py:2 imports up: gateproof.conformance.run.drive.plan",
+        "conformance/signin/planted.py:1 imports up: gateproof.conformance.faults",
+        "conformance/suite/planted.py:1 imports up: gateproof.conformance.run",
+        "conformance/wire/planted.py:1 imports up: gateproof.conformance.kit.clock",
     ]
 
 

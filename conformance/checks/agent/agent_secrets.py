@@ -19,7 +19,7 @@ from gateproof.conformance.kit.agent.output import (
     printed_in,
 )
 from gateproof.conformance.kit.agent.world import METADATA, SERVICE, ReceivedRequest
-from gateproof.conformance.kit.gateway.received import Leak, Survey, brought_up
+from gateproof.conformance.kit.gateway.received import Leak, RunTotals, brought_up
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire import leaks
@@ -66,7 +66,7 @@ def other_tokens_do_not_go_to_the_service(agents: Agents, case: str) -> None:
 
 
 @check("AGENT-07", whole_run=True)
-def no_run_brings_other_tokens_to_the_service(survey: Survey) -> None:
+def no_run_brings_other_tokens_to_the_service(survey: RunTotals) -> None:
     """In no run, with or without faults, is the ID token or refresh token sent to the service."""
     _clean(survey, OTHER_TOKENS, parts=(REQUESTS,), parties=(SERVICE, METADATA))
 
@@ -163,19 +163,19 @@ def normal_run_prints_no_credential(agents: Agents) -> None:
 
 
 @check("AGENT-12", whole_run=True)
-def no_run_prints_a_token(survey: Survey) -> None:
+def no_run_prints_a_token(survey: RunTotals) -> None:
     """The output and logs of all runs, with or without faults, contain no token."""
     _clean(survey, TOKENS, parts=("output", "log"))
 
 
 @check("AGENT-14", whole_run=True)
-def no_run_prints_a_credential(survey: Survey) -> None:
+def no_run_prints_a_credential(survey: RunTotals) -> None:
     """The output of all runs, with or without faults, contains no client secret and no refresh token."""
     _clean(survey, LASTING, parts=("output",))
 
 
 @check("AGENT-14", whole_run=True)
-def no_page_shows_a_credential(survey: Survey) -> None:
+def no_page_shows_a_credential(survey: RunTotals) -> None:
     """The callback's page, or its redirect, contains no credential that gets tokens.
 
     The code is known to the browser in any case: it came with the redirect.
@@ -184,25 +184,25 @@ def no_page_shows_a_credential(survey: Survey) -> None:
 
 
 @check("AGENT-18", whole_run=True)
-def no_browser_is_shown_the_access_token(survey: Survey) -> None:
+def no_browser_is_shown_the_access_token(survey: RunTotals) -> None:
     """Neither a page of the callback nor the environment of the browser contains an access token."""
     _clean(survey, ("access_token",), parts=(PAGES, ENVIRONMENTS))
 
 
 @check("AGENT-14", whole_run=True)
-def no_opened_address_holds_a_credential(survey: Survey) -> None:
+def no_opened_address_holds_a_credential(survey: RunTotals) -> None:
     """In no run does a URL that the agent opens contain a credential that gets tokens."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
 
 
 @check("AGENT-14", whole_run=True)
-def no_browser_is_given_a_credential(survey: Survey) -> None:
+def no_browser_is_given_a_credential(survey: RunTotals) -> None:
     """No credential that gets tokens is in an environment variable of the browser that the agent starts."""
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ENVIRONMENTS,))
 
 
 @check("AGENT-14", whole_run=True)
-def no_run_brings_a_credential_to_others(survey: Survey) -> None:
+def no_run_brings_a_credential_to_others(survey: RunTotals) -> None:
     """In no run is a credential that gets tokens in a request other than a token request."""
     _clean(survey, OF_THE_EXCHANGE, parts=(REQUESTS,))
 
@@ -290,7 +290,7 @@ def _nothing_printed(
 
 
 def _clean(
-    survey: Survey, kinds: tuple[str, ...], *, parts: tuple[str, ...], parties: tuple[str, ...] = ()
+    survey: RunTotals, kinds: tuple[str, ...], *, parts: tuple[str, ...], parties: tuple[str, ...] = ()
 ) -> None:
     """Expects none of these kinds in these parts of any run; with `parties`, only requests to them count."""
     require.that(survey.redeemed > 0, "the runs", expected="a token for the agent", got="none")

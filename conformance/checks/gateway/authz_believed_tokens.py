@@ -19,7 +19,7 @@ from gateproof.conformance.wire.jose import read
 _LONG_PAST_S = 3600
 _ANOTHER_ISSUER = "https://another-merchant.example"
 
-# From the claims of the last ID token to the wrong ones of the next. None: the claim is missing.
+# Makes the wrong claims of the next ID token from those of the last one. None: the claim is missing.
 _WRONG: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
     "another-iss": lambda _: {"iss": _ANOTHER_ISSUER},
     "iss-of-another-tenant": lambda said: {"iss": f"{said['iss']}/another"},

@@ -17,7 +17,7 @@ from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
 
-# From a unique name to text that becomes markup if it is not escaped.
+# Makes text that becomes markup if it is not escaped, from a unique name.
 PAYLOADS: Mapping[str, Callable[[str], str]] = {
     "element": lambda mark: f"gateproof <{mark}>agent</{mark}>",
     "behind-double-quotes": lambda mark: f'gateproof" {mark}="1',

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from gateproof.conformance.checks.gateway._openid_sign_in import end_merchant_backoff, openid_sign_in
-from gateproof.conformance.checks.gateway._provider_ends import UNFINISHED_SIGN_INS
+from gateproof.conformance.checks.gateway._unfinished_sign_ins import UNFINISHED_SIGN_INS
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check

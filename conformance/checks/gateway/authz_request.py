@@ -73,7 +73,7 @@ def _changed_at_the_beginning(client_id: str) -> str:
 
 # Neighbours of a real agent's client_id, for gateways that number their client IDs.
 NEIGHBOURS = (_changed_at_the_beginning, changed_at_the_end, cut_short)
-# From the client_id of a real agent to one that was never issued.
+# Makes a client_id that was never issued from that of a real agent.
 UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "invented": lambda _: "gateproof-nobody",
     "changed-at-the-end": changed_at_the_end,

@@ -16,7 +16,7 @@ from gateproof.conformance.suite.parties import Attempt
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 
-# From a scope of the Resource to one that the Resource does not have.
+# Makes a scope that the Resource does not have from one that it has.
 FOREIGN_SCOPES: Mapping[str, Callable[[str], str]] = {
     "unknown": lambda _: "gateproof:everything",
     "longer": lambda scope: scope + ":all",

@@ -34,7 +34,7 @@ class Two:
     other_first: bool = False
 
 
-# From the site and client ID of an honest merchant to the false data of a merchant that imitates it.
+# Makes the false data of an imitating merchant from the site and client ID of the honest one.
 Lies = Callable[[MerchantSite, str], Mapping[str, Any]]
 
 _HONEST: Mapping[str, Two] = {

@@ -13,7 +13,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, User
 from gateproof.conformance.wire.route import origin
 
-# Pauses after which sessions have expired: short ones, and most others. The browser authorizes after each.
+# 20 minutes ends short sessions, a day ends most others. The browser authorizes after each pause.
 PAUSES_S = (20 * 60, 86_400)
 
 NOBODY_ELSE = "the gateway did not let a second user sign in in this browser"

@@ -49,7 +49,7 @@ def renewed_token_holds_no_other_resource(world: World) -> None:
     world = world.in_one_browser()
     of_one, of_other = agents_for(world, (one, other))
     grants = [world.grant(agent=of_one, resource=one), world.grant(agent=of_other, resource=other)]
-    # The newest grant first: it may have ended the refresh token of the other.
+    # Refresh the newest grant first, because it may have invalidated the other refresh token.
     for grant, foreign in zip(reversed(grants), (one, other), strict=True):
         claims = claims_of(world, refreshed_grant(world, grant))
         bound_to(claims, grant.resource.indicator)
@@ -119,7 +119,7 @@ def renewed_token_names_the_project_of_its_grant(world: World) -> None:
         world.grant(agent=agent, resource=one.resource),
         grant_at_for_same_agent(world, agent, other.resource),
     ]
-    # The newest grant first: it may have ended the refresh token of the other.
+    # Refresh the newest grant first, because it may have invalidated the other refresh token.
     for grant in reversed(grants):
         ext = ext_of(world, refreshed_grant(world, grant))
         expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")

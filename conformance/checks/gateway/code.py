@@ -271,7 +271,7 @@ def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     observe(json_body=answer.status or "no answer")
 
 
-# From the wrong verifier and the challenge to the verifier that is sent next.
+# Makes the verifier that is sent next from the wrong verifier and the challenge.
 LATER_TRIES: Mapping[str, Callable[[str, str], str]] = {
     "same-wrong-one": lambda wrong, _: wrong,
     "another-wrong-one": lambda wrong, _: wrong[::-1],

@@ -29,7 +29,7 @@ from gateproof.conformance.wire.agent import fresh_verifier, get, token_endpoint
 from gateproof.conformance.wire.backend import basic
 from gateproof.conformance.wire.exchange import Exchange
 
-# From the right secret to the one that is sent; None leaves it out.
+# Makes the secret that is sent from the right one; None leaves it out.
 WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
     "missing": lambda _: None,
     "empty": lambda _: "",

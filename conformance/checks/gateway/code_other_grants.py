@@ -47,7 +47,8 @@ def grant_that_nobody_announced_gives_no_tokens(
 ) -> None:
     """A registered agent with correct credentials gets no tokens by a grant type that is not announced.
 
-    A grant type in the discovery document's grant_types_supported is announced; `password` never counts so.
+    A grant type in the discovery document's grant_types_supported is announced. `password` never counts as
+    announced.
     """
     grant_type, fields = case
     announced = world.discovery(world.projects.home().resource).get("grant_types_supported")

@@ -20,7 +20,7 @@ from gateproof.conformance.suite.parties import Grant, Resource
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.exchange import Exchange
 
-# From the right secret to the one that is sent; None leaves it out.
+# Makes the secret that is sent from the right one; None leaves it out.
 WRONG: Mapping[str, Callable[[str], str | None]] = {
     "missing": lambda _: None,
     "invented": lambda _: "gateproof-wrong",

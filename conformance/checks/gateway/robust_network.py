@@ -41,9 +41,10 @@ from gateproof.conformance.wire.stopwatch import Stopwatch
 AT_ONCE = 4
 # Large enough for a whole head and the beginning of a body.
 PIECE = 64 * 1024
-# A flow that is this much slower than usual so many times in a row waited for the merchant.
+# If a flow takes longer than TIMES_LATER times the usual time plus LATER_S in TIMES_HELD_UP tries in a row,
+# it waited for the merchant.
 LATER_S, TIMES_LATER, TIMES_HELD_UP = 1.0, 1.25, 3
-# If the flow takes SLOW_S alone, or A_LITTLE_S more than alone, a try that is not late decides nothing.
+# If the flow takes SLOW_S alone, or A_LITTLE_S more than alone, a try that is not slower is ignored.
 SLOW_S, A_LITTLE_S, MOST_TRIES = 1.5, 0.5, 6
 # How long a gateway has to notice that its client has disconnected.
 NOTICED_S = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
-from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.checks.gateway._secrecy import no_secrets_in_answers
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -14,7 +14,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
     let_expire,
     needing_reauthorization,
 )
-from gateproof.conformance.kit.gateway.received import Received, Survey, brought_up
+from gateproof.conformance.kit.gateway.received import Received, RunTotals, brought_up
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -166,34 +166,34 @@ def proxy_client_is_not_on_the_agents_side(gateway: Gateway, world: World, recei
 
 
 @check("SECRET-01", whole_run=True)
-def merchant_refresh_token_was_nowhere_in_the_run(survey: Survey) -> None:
+def merchant_refresh_token_was_nowhere_in_the_run(survey: RunTotals) -> None:
     """No answer of the whole run contained a merchant refresh token."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, REFRESH_TOKEN)
 
 
 @check("SECRET-02", whole_run=True)
-def merchant_access_token_was_in_redemptions_alone(survey: Survey) -> None:
+def merchant_access_token_was_in_redemptions_alone(survey: RunTotals) -> None:
     """No answer of the whole run except successful redemptions contained a merchant access token."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, ACCESS_TOKEN)
 
 
 @check("SECRET-03", whole_run=True)
-def proxy_token_was_in_its_own_answer_alone(survey: Survey) -> None:
+def proxy_token_was_in_its_own_answer_alone(survey: RunTotals) -> None:
     """No answer of the whole run contained a Proxy token, except the one that issued it."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, PROXY_TOKEN)
 
 
 @check("SECRET-04", whole_run=True)
-def proxy_client_stayed_in_the_backend(survey: Survey) -> None:
+def proxy_client_stayed_in_the_backend(survey: RunTotals) -> None:
     """No answer of the whole run contained a Proxy client's secret, or its ID on the agent's side."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     _clean(survey, *PROXY_CLIENT)
 
 
-def _clean(survey: Survey, *kinds: str) -> None:
+def _clean(survey: RunTotals, *kinds: str) -> None:
     known = survey.known.get(kinds[0], 0)
     what = kinds[0].replace("_", " ")
     require.that(known > 0, "the run", expected=f"a distinctive {what} to search for", got="none")

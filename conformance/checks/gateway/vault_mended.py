@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken, expiring_soon
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.kit.gateway.isolated_user import (
     expect_orders,
     isolated_user,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateproof.conformance.checks.gateway._lost_tokens import REAUTHENTICATION_SCRIPTS
+from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.checks.gateway._refreshed_tokens import refresh_or_leave_out
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,

@@ -109,7 +109,7 @@ def failing_token_endpoint(
 
 def asks_within_s(world: ServiceWorld, *, patiently: bool) -> float:
     """How long to wait for a service with an invalid Proxy token: a moment, or until its expiry."""
-    ends = [token.said_to_end_at for token in world.gateway.proxy_tokens if not token.revoked]
+    ends = [token.announced_expiry for token in world.gateway.proxy_tokens if not token.revoked]
     left_s = max(ends, default=0.0) - time.monotonic()
     if not patiently or left_s > FIRST_PROXY_TOKENS_S:
         return ASKS_WITHIN_S

@@ -122,7 +122,7 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
     if not world.service_state.renews_far_ahead:
-        end = max((token.said_to_end_at for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
+        end = max((token.announced_expiry for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
         time.sleep(max(0.0, end - time.monotonic()))
     gateway.ends_proxy_tokens = True
     try:

@@ -129,7 +129,7 @@ def redemption_after_a_refusal_has_the_same_form(service: Service, world: Servic
 def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceWorld) -> None:
     """The merchant API gets the merchant token as Bearer, and no other credential."""
     gateway, mark = world.gateway, world.gateway.journal.mark()
-    token, astray = world.unseen_token(USER), gateway.astray_token(USER)
+    token, astray = world.unseen_token(USER), gateway.misplaced_token(USER)
     service.serve(token, tuple((name, astray) for name in FORWARDED))
     found = _others(_at_the_merchant(world, mark), world, token, astray)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))

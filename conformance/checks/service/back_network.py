@@ -64,7 +64,7 @@ def broken_line_costs_no_more_than_a_bounded_try(
         line.fault,
         name=f"{endpoint.value}, {line.fault.name}",
         hop=HOP[endpoint],
-        does=f"is behind a line that {line.fault.does.rpartition('that ')[2]}",
+        does=f"is reached over a connection that {line.fault.does.rpartition('that ')[2]}",
         holds=f"{IN_TIME[endpoint]}no orders of other users, and success after the fault",
     )
     count_fault(fault, struck)

@@ -45,7 +45,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "colon-and-space": lambda good: f"Bearer: {good}",
     "bearer-alone": lambda _: "Bearer",
     "no-scheme": lambda good: good,
-    # Neither a server that reads only the first word nor one that reads all words finds a token in it.
+    # A server that reads one word, or all words, finds no token in this header.
     "a-word-before": lambda good: f"Bearer x {good}",
     "garbage": lambda _: "Bearer garbage",
     "two-dots": lambda _: "Bearer ..",
@@ -198,7 +198,7 @@ def no_bearer_token_gets_the_challenge(
 ) -> None:
     """An Authorization header without a Bearer token gets the challenge; the same token as Bearer works."""
     good_token(service, world)
-    header = case(world.gateway.astray_token(USERS[0]))
+    header = case(world.gateway.misplaced_token(USERS[0]))
 
     expect_refused_twice(lambda: service.operate(header), lambda: service.operate_once(header))
 

@@ -70,7 +70,7 @@ def _searched_for_the_wrong_token(
         begun, pause = time.monotonic(), 0.25
         while True:
             mark = gateway.journal.mark()
-            _brings_nothing(service, world, gateway.token_under(added, USER, **wrong()))
+            _brings_nothing(service, world, gateway.token_signed_with(added, USER, **wrong()))
             searched = bool(gateway.journal.since(mark, Endpoint.CORE_KEYS))
             spent = time.monotonic() - begun
             if (searched or spent >= alone_s) and _found(service, world, added):
@@ -80,7 +80,7 @@ def _searched_for_the_wrong_token(
                 raise LeftOut("the service finds no new key in the time that it is given")
             time.sleep(pause)
             pause = min(2.0, 1.5 * pause)
-        _brings_nothing(service, world, gateway.token_under(added, USER, **wrong()))
+        _brings_nothing(service, world, gateway.token_signed_with(added, USER, **wrong()))
         return searched
     finally:
         # The next checks use tokens signed with the earlier key again.
@@ -90,7 +90,7 @@ def _searched_for_the_wrong_token(
 def _found(service: Service, world: ServiceWorld, added: SigningKey) -> bool:
     """True if a good token under the key is served by now."""
     gateway = world.gateway
-    answer = service.serve_once(gateway.token_under(added, USER))
+    answer = service.serve_once(gateway.token_signed_with(added, USER))
     return holds_orders(answer, gateway.orders_of(USER))
 
 

@@ -40,7 +40,7 @@ _COOKIES = (
 def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld, case: str) -> None:
     """A good token outside of the Authorization header gets the challenge."""
     good_token(service, world)
-    good = world.gateway.astray_token(USER)
+    good = world.gateway.misplaced_token(USER)
     match case:
         case "query":
             expect_challenge(_in_the_query(service, "access_token", good))
@@ -59,7 +59,7 @@ def token_in_another_place_counts_as_none(service: Service, world: ServiceWorld,
 def token_by_another_name_opens_nothing(service: Service, world: ServiceWorld, case: str) -> None:
     """A good token in other headers, cookies, members or parameters is refused."""
     good_token(service, world)
-    good = world.gateway.astray_token(USER)
+    good = world.gateway.misplaced_token(USER)
     # One at a time: servers limit the length of a URL and of all headers together.
     match case:
         case "another-header":
@@ -92,7 +92,7 @@ def token_in_a_message_opens_nothing(service: Service, world: ServiceWorld, case
     require_served(session.call(token), gateway.orders_of(USER))
     if shows_orders(session.call(None), world, USER):
         raise LeftOut("in a session no token is needed at all, which CHAL-01 judges")
-    good = gateway.astray_token(USER)
+    good = gateway.misplaced_token(USER)
     more = {"access_token": good, "token": good, "authorization": f"Bearer {good}"}
     answer = session.call_with(case, more)
     if case == "_meta":
@@ -116,7 +116,7 @@ def token_in_a_form_opens_nothing(service: Service, world: ServiceWorld) -> None
     """
     good_token(service, world)
 
-    expect(_as_a_form(service, {"access_token": world.gateway.astray_token(USER)})).refused()
+    expect(_as_a_form(service, {"access_token": world.gateway.misplaced_token(USER)})).refused()
 
 
 def _opens_nothing(answer: Exchange, where: str) -> None:

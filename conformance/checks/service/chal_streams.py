@@ -21,7 +21,7 @@ _PARAMETERS = ("access_token", "token")
 @check("CHAL-03", cases=(STREAM, END))
 def token_in_the_address_opens_and_ends_nothing(service: Service, world: ServiceWorld, case: str) -> None:
     """A good token in the query opens no event stream of a session, and does not end the session."""
-    token = world.gateway.astray_token(USER)
+    token = world.gateway.misplaced_token(USER)
     service.keyring.add(Secret("access_token", token))
     for name in _PARAMETERS:
         _does_nothing(service, world, case, f"a good token in the parameter {name}", None, (name, token))

@@ -9,7 +9,7 @@ from gateproof.conformance.checks.service._failing_parties import (
 )
 from gateproof.conformance.checks.service._log import require_log, settled_log
 from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
-from gateproof.conformance.kit.gateway.received import LOGGED, Survey, brought_up
+from gateproof.conformance.kit.gateway.received import LOGGED, RunTotals, brought_up
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.received import (
     LOGGED_TOKEN,
@@ -138,7 +138,7 @@ def gateway_tokens_are_not_in_the_logs(service: Service, world: ServiceWorld) ->
 
 
 @check("SECRET-05", whole_run=True)
-def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
+def tokens_of_the_run_are_not_in_the_logs(survey: RunTotals) -> None:
     """The service's log contains none of the access tokens of the whole run."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     found = sum(leak.kind == LOGGED_TOKEN for leak in survey.leaks)
@@ -154,19 +154,19 @@ def tokens_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
 
 
 @check("SECRET-02", whole_run=True)
-def merchant_token_reached_no_agent(survey: Survey) -> None:
+def merchant_token_reached_no_agent(survey: RunTotals) -> None:
     """No answer of the whole run contained a merchant token."""
     _clean(survey, MERCHANT_TOKEN)
 
 
 @check("SECRET-03", whole_run=True)
-def proxy_token_reached_no_agent(survey: Survey) -> None:
+def proxy_token_reached_no_agent(survey: RunTotals) -> None:
     """No answer of the whole run contained a Proxy token."""
     _clean(survey, PROXY_TOKEN)
 
 
 @check("SECRET-04", whole_run=True)
-def proxy_client_reached_no_agent(survey: Survey) -> None:
+def proxy_client_reached_no_agent(survey: RunTotals) -> None:
     """No answer of the whole run contained the Proxy client's secret or ID."""
     _clean(survey, PROXY_SECRET, PROXY_ID)
 
@@ -192,7 +192,7 @@ def _cut(token: str) -> Answer:
     return Answer(body=f'{{"access_token": "{token}", "token_type": "Bearer", "expires_'.encode())
 
 
-def _clean(survey: Survey, *kinds: str) -> None:
+def _clean(survey: RunTotals, *kinds: str) -> None:
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     known = sum(survey.known.get(kind, 0) for kind in kinds)
     found = [leak for leak in survey.leaks if leak.kind in kinds]

@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._failing_parties import (
 )
 from gateproof.conformance.checks.service._log import require_log, settled_log
 from gateproof.conformance.checks.service._proxy_calls import require_served_uncached
-from gateproof.conformance.kit.gateway.received import LOGGED, Survey
+from gateproof.conformance.kit.gateway.received import LOGGED, RunTotals
 from gateproof.conformance.kit.service.received import (
     BACKEND_SECRETS,
     MERCHANT_TOKEN,
@@ -78,7 +78,7 @@ def merchant_token_is_not_in_the_logs(
 
 
 @check("SECRET-08", whole_run=True)
-def credentials_of_the_run_are_not_in_the_logs(survey: Survey) -> None:
+def credentials_of_the_run_are_not_in_the_logs(survey: RunTotals) -> None:
     """The service's log contains no Proxy token, merchant token or Proxy client's secret of the whole run."""
     require.that(survey.redeemed > 0, "the run", expected="a redemption that succeeded", got="none")
     kinds = {kind_in_the_log(kind): kind for kind in BACKEND_SECRETS}

@@ -26,7 +26,7 @@ def added_key_is_picked_up(service: Service, world: ServiceWorld) -> None:
     require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     _is_found(service, world, gateway.add_core_key())
 
-    answer = service.serve(gateway.token_under(old, user))
+    answer = service.serve(gateway.token_signed_with(old, user))
     expect.that(
         holds_orders(answer, gateway.orders_of(user)),
         "token under the key that stayed in the set",
@@ -61,12 +61,12 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
     other = gateway.add_core_key("RS256" if gateway.algorithm == "ES256" else "ES256")
     _is_found(service, world, gateway.add_core_key(), other)
 
-    answer, tries = service.serve(gateway.token_under(other, user)), 1
+    answer, tries = service.serve(gateway.token_signed_with(other, user)), 1
     while not holds_orders(answer, gateway.orders_of(user)) and tries < MOST_TRIES:
         # Another worker process may have the earlier key set.
         time.sleep(min(2.0, 0.25 * 2**tries))
         tries += 1
-        answer = service.serve(gateway.token_under(other, user))
+        answer = service.serve(gateway.token_signed_with(other, user))
     found = holds_orders(answer, gateway.orders_of(user))
     if not found:
         gateway.withdraw_core_key(other)
@@ -105,7 +105,7 @@ def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -
     gateway, user = world.gateway, USERS[0]
     until, mark = time.monotonic() + ASKS_WITHIN_S, gateway.journal.mark()
     while True:
-        answer = service.serve(gateway.token_under(unknown, user))
+        answer = service.serve(gateway.token_signed_with(unknown, user))
         require.that(
             not holds_orders(answer, gateway.orders_of(user)),
             "token under a key that is not in the core key set yet",
@@ -125,11 +125,11 @@ def _is_found(
     """Expects that tokens under the first of these new keys work in time; otherwise removes all of them."""
     gateway, user = world.gateway, USERS[0]
     until, tries = time.monotonic() + (within_s or KEY_FOUND_S), 1
-    answer = service.serve(gateway.token_under(added[0], user))
+    answer = service.serve(gateway.token_signed_with(added[0], user))
     while not holds_orders(answer, gateway.orders_of(user)) and time.monotonic() < until:
         time.sleep(min(2.0, 0.25 * 2**tries))
         tries += 1
-        answer = service.serve(gateway.token_under(added[0], user))
+        answer = service.serve(gateway.token_signed_with(added[0], user))
     found = holds_orders(answer, gateway.orders_of(user))
     if not found:
         # The next checks use tokens signed with the earlier key again.

@@ -1,4 +1,4 @@
-"""Finds the deviation of the gateway that would let an agent that stopped get further."""
+"""Finds the --deviate option with which a stopped agent could continue."""
 
 from __future__ import annotations
 

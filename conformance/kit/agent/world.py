@@ -148,14 +148,14 @@ class AgentWorld:
             self._open(name)
         self.mark = secrets.token_hex(8)
         site = odd_site(self.url(GATEWAY), self.url(CORE))
-        self.gateway_endpoints = self._desk(site, GATEWAY)
+        self.gateway_endpoints = self._agent_endpoints(site, GATEWAY)
         self.service = OrdersService(
             self.url(SERVICE),
             servers=[site.authorization_server],
             scopes=SCOPES,
             accepts=lambda token: any(desk.accepts(token) for desk in self.named),
         )
-        self.attacker = self._desk(odd_site(self.url(ATTACKER), self.url(ATTACKER)), ATTACKER)
+        self.attacker = self._agent_endpoints(odd_site(self.url(ATTACKER), self.url(ATTACKER)), ATTACKER)
         # The gateways that the service names; the attacker is not one of them.
         self.named: list[AgentEndpoints] = [self.gateway_endpoints]
         self.attacker.accepts_any_client = True
@@ -178,7 +178,7 @@ class AgentWorld:
         for name in (SECOND, SECOND_CORE):
             self._open(name)
         site = odd_site(self.url(SECOND), self.url(SECOND_CORE))
-        desk = self._desk(site, SECOND)
+        desk = self._agent_endpoints(site, SECOND)
         self._serve(SECOND, desk.script, desk.base_journal, desk.base_routes())
         self._serve(SECOND_CORE, desk.script, desk.core_journal, desk.core_routes())
         self.named.append(desk)
@@ -283,7 +283,7 @@ class AgentWorld:
         entry.port = int(listener.netloc.rpartition(":")[2])
         self._listeners[name] = listener
 
-    def _desk(self, site: Site, party: str) -> AgentEndpoints:
+    def _agent_endpoints(self, site: Site, party: str) -> AgentEndpoints:
         keys = {"key": new_key("ES256"), "identity_key": _identity_key(party)}
         desk = AgentEndpoints(site, indicator=INDICATOR, scopes=SCOPES, **keys)
         deviate(desk, self.deviations)

@@ -15,7 +15,9 @@ class Instance(Protocol[World_co]):
         ...
 
     def kill_and_start(self) -> str:
-        """Kills all its processes and starts it again; returns how it ended at its start, or an empty text.
+        """Kills all its processes and starts it again.
+
+        If the new process ended during its start, returns how; otherwise an empty text.
 
         Raises Unavailable if it could not be killed, or did not answer in time.
         """

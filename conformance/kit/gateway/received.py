@@ -78,7 +78,7 @@ def replayed_by(found: Iterable[str]) -> None:
 
 
 @dataclass(kw_only=True, slots=True)
-class Survey:
+class RunTotals:
     """Totals of a whole run: answers received, secrets searched for, and what was found.
 
     If a part was not searched, `lost` is the reason.
@@ -101,7 +101,7 @@ class Survey:
     # Digests of tokens that the suite sent in an address or a cookie.
     misplaced: list[str] = field(default_factory=list)
 
-    def add(self, other: Survey) -> None:
+    def add(self, other: RunTotals) -> None:
         self.redeemed += other.redeemed
         unread = any(each.answers and each.known.get(LOGGED) == 0 for each in (self, other))
         for kind, number in other.known.items():
@@ -123,7 +123,7 @@ class Survey:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> Survey:
+    def from_json(cls, raw: Mapping[str, Any]) -> RunTotals:
         return cls(**{**raw, "leaks": [Leak(**leak) for leak in raw["leaks"]]})
 
 
@@ -175,7 +175,7 @@ class Received:
         self._kept: list[_Kept] = []
         self._octets = 0
         self._noted = 0
-        self._survey = Survey()
+        self._survey = RunTotals()
         self._merchants = {kind: RecentSecrets(kind, most=most) for kind in MERCHANT_KINDS.values()}
         self._own = OwnSecrets()
         self._clients: set[str] = set()
@@ -240,7 +240,7 @@ class Received:
             return self._merchants[kind].known
         return self._own.known(kind)
 
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         """Searches what is left, and returns the totals."""
         self._search_everything()
         known = Counter({kind: newest.known for kind, newest in self._merchants.items()})

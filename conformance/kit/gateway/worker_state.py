@@ -13,7 +13,7 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 # After this many waits without a single merchant token, provisioning is considered broken.
-VAIN_WAITS, SHORT_WAIT_S = 3, 0.2
+MAX_USELESS_WAITS, SHORT_WAIT_S = 3, 0.2
 # A log that contains all tokens has thousands; this many are enough.
 MOST_JWTS = 2000
 
@@ -130,4 +130,4 @@ class WorkerState:
         The time is short after several waits without any success: long waits in every check would add a
         quarter of an hour.
         """
-        return longest_s if self.redeemed or self.failed_waits < VAIN_WAITS else SHORT_WAIT_S
+        return longest_s if self.redeemed or self.failed_waits < MAX_USELESS_WAITS else SHORT_WAIT_S

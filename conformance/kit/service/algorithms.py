@@ -44,7 +44,7 @@ class Algorithms:
         deadline = time.monotonic() + KEY_FOUND_S
         while time.monotonic() < deadline:
             for key in others:
-                taken = send(gateway.same_under(key, token))
+                taken = send(gateway.resigned_with(key, token))
                 if taken.status != 401:
                     gateway.keep_core_keys(key)
                     return taken

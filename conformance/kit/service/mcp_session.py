@@ -191,7 +191,7 @@ class ServiceSession:
             self.service.keyring.add(Secret("access_token", token))
         headers = (*_bearer(token), *self.headers)
         if self.self_contained is not None:
-            headers = (*headers, *mcp.told_ahead(method, params))
+            headers = (*headers, *mcp.message_headers(method, params))
             params = {**params, "_meta": mcp.about(self.self_contained)}
         return mcp.ask(send, self.url, headers, method, params, next(self.numbers))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from gateproof.conformance.kit.gateway.received import LOGGED, Leak, Survey
+from gateproof.conformance.kit.gateway.received import LOGGED, Leak, RunTotals
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.exchange import Exchange
@@ -57,12 +57,12 @@ class ServiceReceived:
         """Searches a text for the secrets of these kinds so far, in any encoding."""
         return self._canary_set(kinds).search
 
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         """Searches all answers and the log, and returns the totals."""
         secrets = self.secrets()
         canary_set, issued = self._canary_set(secrets), self._world.gateway.access_tokens()
         log, whole = self._world.log(), not self._world.missing_logs()
-        return Survey(
+        return RunTotals(
             answers=sum(exchange.answer is not None for _, exchange in self._kept),
             known={
                 **{kind: len(values) for kind, values in secrets.items()},

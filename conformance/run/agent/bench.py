@@ -27,7 +27,7 @@ from gateproof.conformance.kit.agent.output import (
 )
 from gateproof.conformance.kit.agent.pkce_in_output import verifiers_in
 from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
-from gateproof.conformance.kit.gateway.received import Leak, Survey
+from gateproof.conformance.kit.gateway.received import Leak, RunTotals
 from gateproof.conformance.run.bench import Bench
 from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.wire.exchange import Exchange
@@ -60,7 +60,7 @@ class AgentBench(Bench):
         self._recorded_runs: list[tuple[Install, Run]] = []
         self._attempts: list[Attempt] = []
         self._check = ""
-        self._survey = Survey()
+        self._survey = RunTotals()
         self._secrets: dict[str, set[str]] = {}
         self._unsearched = 0
         self._patience = CooldownWait()
@@ -76,7 +76,7 @@ class AgentBench(Bench):
             logs=self._logs,
         )
 
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         """The secrets found in the output and logs of all launches, including failed ones."""
         pieces = self._logs.pieces()
         logged = printed_in(pieces, self._secrets)

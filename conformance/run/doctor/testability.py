@@ -36,7 +36,7 @@ def prospects(rules: Iterable[Rule], checks: Checks, offered: frozenset[str]) ->
 
 
 def only(prospects: Iterable[Testability], testable: Collection[str], lacking: str) -> list[Testability]:
-    """The same rules, of which all but these are not testable for want of one thing."""
+    """The same rules; all of them except these become not testable, because one need is missing."""
     return [
         each if each.rule.id in testable else replace(each, testable=False, lacking=((lacking,),))
         for each in prospects

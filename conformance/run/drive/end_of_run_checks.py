@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gateproof.conformance.checks import index, modules
-from gateproof.conformance.kit.gateway.received import Survey, brought_up
+from gateproof.conformance.kit.gateway.received import RunTotals, brought_up
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.suite.check import Check, check_of
@@ -17,7 +17,7 @@ from gateproof.reports.exchanges import Shown
 from gateproof.reports.redaction import Redactor
 from gateproof.reports.verdicts import CheckResult
 
-Question = Callable[[Survey], None]
+Question = Callable[[RunTotals], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,7 +49,7 @@ def has_end_of_run_checks(rules: Iterable[str], role: str) -> bool:
 
 
 def conclude(
-    context: Context, rules: Iterable[str], survey: Survey, chosen: frozenset[str] | None = None
+    context: Context, rules: Iterable[str], survey: RunTotals, chosen: frozenset[str] | None = None
 ) -> Iterable[CheckResult]:
     """The results of the checks about the whole run; errors if a part of the run was not searched."""
     role, place = context.target.role, EndOfRun(context=context)
@@ -65,7 +65,7 @@ def conclude(
             yield judge(check_id, check, _asking(questions[check.name], survey), place)
 
 
-def _asking(question: Question, survey: Survey) -> Callable[[], None]:
+def _asking(question: Question, survey: RunTotals) -> Callable[[], None]:
     """The check as a function; it first clears the rules that a replay has to include."""
 
     def ask() -> None:

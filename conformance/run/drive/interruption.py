@@ -72,7 +72,7 @@ class Interruption:
 
 
 def _interrupt(frame: FrameType | None) -> None:
-    """Raises KeyboardInterrupt now, or retries soon if it would be swallowed here or is postponed."""
+    """Raises KeyboardInterrupt now, or retries soon if it is postponed or would be ignored here."""
     if is_postponed() or _is_swallowing(frame):
         signal.setitimer(signal.ITIMER_REAL, _SOON_S)
         return

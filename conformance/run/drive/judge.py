@@ -42,12 +42,12 @@ from gateproof.reports.failed_steps import unmet
 from gateproof.reports.redaction import Redactor
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
-_UNDECIDED_BY: dict[type[BaseException], Reason] = {
+_UNDECIDED_REASONS: dict[type[BaseException], Reason] = {
     NoOverlap: Reason.NO_OVERLAP,
     TimesUnclear: Reason.TIMES_UNCLEAR,
 }
 FAULTS = "faults"
-_BROKE_BY = {
+_ERROR_REASONS = {
     NeverFired: Reason.NEVER_FIRED,
     ControlFailed: Reason.CONTROL_FAILED,
     SignInFailed: Reason.SIGN_IN_FAILED,
@@ -56,7 +56,7 @@ _BROKE_BY = {
 }
 
 
-class Workplace(Protocol):
+class CheckContext(Protocol):
     """Where a check is carried out: its context, and the redacted exchanges of the check."""
 
     @property
@@ -76,7 +76,7 @@ class Workplace(Protocol):
         """What was done to a target that sends requests itself; empty for one that answers them."""
 
 
-def judge(check_id: str, check: Check, run: Callable[[], None], bench: Workplace) -> CheckResult:
+def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckContext) -> CheckResult:
     """Runs one check if the target meets its needs, and returns the result."""
     rule = rules.load()[check.rule]
     missing = first_missing(rule, check, bench.context.capabilities)
@@ -181,7 +181,7 @@ def _meaning(
             | TimesUnclear()
         ):
             verdict = Verdict.NOT_APPLICABLE if isinstance(error, NotApplicable) else untested
-            why = _UNDECIDED_BY.get(type(error), Reason.LEFT_OUT)
+            why = _UNDECIDED_REASONS.get(type(error), Reason.LEFT_OUT)
             return verdict, why, {"message": str(error)}, False
         case Unavailable():
             blocking = not is_optional(error.need, check)
@@ -194,7 +194,7 @@ def _meaning(
             cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
             return untested, cause, {"message": f"the target did not keep up: {error}"}, True
         case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed() | Exhausted():
-            return broke, _BROKE_BY[type(error)], {"message": str(error)}, True
+            return broke, _ERROR_REASONS[type(error)], {"message": str(error)}, True
         case _:
             return broke, Reason.HARNESS_BROKE, {"message": f"the harness broke: {where(error)}"}, True
 

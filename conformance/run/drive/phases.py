@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.checks import index, place
-from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.drive import plugin
@@ -75,7 +75,7 @@ class _Controller:
         self.lost: list[tuple[CheckResult, int]] = []
         self.fault = ""
         self.interrupted = False
-        self.survey = Survey()
+        self.survey = RunTotals()
         self.interruption = Interruption()
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -94,8 +94,8 @@ class _Controller:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
-        lost = Survey(lost="a worker process died with answers that were not searched for secrets")
-        self.survey.add(Survey.from_json(handed) if handed is not None else lost)
+        lost = RunTotals(lost="a worker process died with answers that were not searched for secrets")
+        self.survey.add(RunTotals.from_json(handed) if handed is not None else lost)
         place = self._places[node.gateway.id]
         self._unused.append(place)
         for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
@@ -141,14 +141,14 @@ class _Controller:
         return True
 
 
-def run_phase(plan: Plan, contexts: Sequence[Context], sink: Sink, *, workers: int) -> Survey:
+def run_phase(plan: Plan, contexts: Sequence[Context], sink: Sink, *, workers: int) -> RunTotals:
     """Runs the checks of one phase; every result goes to the sink at once.
 
     There is one context for all workers, or one for each.
     """
     role = contexts[0].target.role
     if not plan.modules(role):
-        return Survey()
+        return RunTotals()
     checks = str(place(role))
     controller = _Controller(plan, contexts, sink)
     arguments = [

@@ -22,7 +22,7 @@ from gateproof.conformance.checks import modules
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.agent.agent import Agents
 from gateproof.conformance.kit.gateway.gateway import Gateway
-from gateproof.conformance.kit.gateway.received import Received, Survey
+from gateproof.conformance.kit.gateway.received import Received, RunTotals
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
@@ -51,11 +51,11 @@ from gateproof.reports.verdicts import CheckResult, Verdict
 
 PLAN = pytest.StashKey[Plan]()
 CONTEXT = pytest.StashKey[Context]()
-SURVEY = pytest.StashKey[Survey]()
+SURVEY = pytest.StashKey[RunTotals]()
 INTERRUPTION = pytest.StashKey[Interruption]()
 _BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
-# Checks in `in_passing` get one in so many examples.
+# Checks in `reduced_examples` get one in so many examples.
 _PART = 4
 
 
@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Searches what this process received for secrets; a worker sends the result to its parent."""
     config = session.config
-    looked_back = list(_looked_back(config))
+    looked_back = list(_results_of_final_checks(config))
     survey = config.stash[SURVEY] = _survey(config)
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
@@ -94,8 +94,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         bench.clean_up()
 
 
-def _looked_back(config: pytest.Config) -> Iterator[CheckResult]:
-    """The results of checks about all that was done to the target of this worker."""
+def _results_of_final_checks(config: pytest.Config) -> Iterator[CheckResult]:
+    """The results of the checks with `looks_back`, which evaluate everything done to this worker's target."""
     bench, role = config.stash.get(_BENCH, None), config.stash[CONTEXT].target.role
     asked = config.stash[PLAN].looking_back(role)
     if not asked or not isinstance(bench, GatewayBench):
@@ -109,13 +109,13 @@ def _looked_back(config: pytest.Config) -> Iterator[CheckResult]:
                 yield _traced(found, bench)
 
 
-def _survey(config: pytest.Config) -> Survey:
+def _survey(config: pytest.Config) -> RunTotals:
     if _BENCH not in config.stash or not _has_end_of_run_checks(config):
-        return Survey()
+        return RunTotals()
     try:
         return config.stash[_BENCH].survey()
     except Exception as fault:  # noqa: BLE001 - the run has to know that the search failed
-        return Survey(lost=f"{type(fault).__name__} while the answers were searched for secrets")
+        return RunTotals(lost=f"{type(fault).__name__} while the answers were searched for secrets")
 
 
 @pytest.hookimpl
@@ -204,7 +204,7 @@ def draw(bench: Bench, request: pytest.FixtureRequest) -> Draw:
 
 @pytest.fixture
 def anew(bench: GatewayBench) -> Callable[[], World]:
-    """Clears the check's record, for a check of which only the last of many parts is worth keeping."""
+    """Clears the check's record. For checks with many parts of which only the last one is reported."""
     return bench.anew
 
 

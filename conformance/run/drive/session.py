@@ -41,7 +41,7 @@ from gateproof.reports.run_result import STOPPED_BY
 from gateproof.reports.verdicts import CheckResult, Reason, RunResult, Verdict, deciding_levels, many
 
 if TYPE_CHECKING:
-    from gateproof.conformance.kit.gateway.received import Survey
+    from gateproof.conformance.kit.gateway.received import RunTotals
 
 Sink = Callable[[CheckResult], None]
 USUAL_SEED = 7
@@ -130,7 +130,7 @@ class _Run:
         if not planned(self._rules, self._options.role):
             self._begin(writer, None)
             return ""
-        with workplace() as (folder, stack):
+        with temporary_run_folder() as (folder, stack):
             distrust = ""
             try:
                 prepared = self._prepared(target, folder, stack)
@@ -217,12 +217,12 @@ class _Run:
 
     def _phases(self, contexts: Sequence[Context], writer: EvidenceWriter, rules: Container[str]) -> None:
         # These import pytest.
-        from gateproof.conformance.kit.gateway.received import Survey  # noqa: PLC0415
+        from gateproof.conformance.kit.gateway.received import RunTotals  # noqa: PLC0415
         from gateproof.conformance.run.drive.end_of_run_checks import conclude  # noqa: PLC0415
         from gateproof.conformance.run.drive.phases import PhaseFailed, run_phase  # noqa: PLC0415
 
         note = partial(self._note, writer)
-        options, survey = self._options, Survey()
+        options, survey = self._options, RunTotals()
         asked = [rule for rule in self._levels if rule in rules]
         deciding = deciding_levels(strict=options.strict)
         known = {entry.rule for entry in options.baseline}
@@ -287,7 +287,7 @@ def _end_of(prepared: Prepared[Context]) -> EndOfTarget:
     return EndOfTarget(prepared.running.how_it_ended, partial(is_listening, prepared.context))
 
 
-def _later(context: Context, survey: Survey) -> Context:
+def _later(context: Context, survey: RunTotals) -> Context:
     """The context for the next phase, with what the target has been through so far."""
     if not isinstance(context, GatewayContext):
         return context
@@ -332,7 +332,7 @@ def _held(found: LeakFound) -> str:
 
 
 @contextmanager
-def workplace() -> Iterator[tuple[Path, ExitStack]]:
+def temporary_run_folder() -> Iterator[tuple[Path, ExitStack]]:
     """A temporary folder, and a stack that stops started processes before the folder is removed.
 
     Files that a container wrote there may belong to another user, and are left.

@@ -17,7 +17,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
 from gateproof.conformance.kit.gateway.projects import Projects
-from gateproof.conformance.kit.gateway.received import Received, Survey
+from gateproof.conformance.kit.gateway.received import Received, RunTotals
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, MOST_IN_A_CAMPAIGN
 from gateproof.conformance.kit.gateway.static_projects import StaticProjects
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
@@ -183,7 +183,7 @@ class GatewayBench(SendingBench):
     def redactor(self) -> Redactor:
         return self._keyring.redactor()
 
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         return self.received.survey()
 
     @property

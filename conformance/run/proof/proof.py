@@ -14,10 +14,10 @@ from gateproof.conformance.checks import index
 from gateproof.conformance.run.drive.run_header import harness
 from gateproof.conformance.run.proof import digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.made_of import made_of
 from gateproof.conformance.run.proof.runs import UNDECIDED, Trial, attempt
 from gateproof.conformance.run.proof.scope import Effort, Part, checks_for, longest_first
 from gateproof.conformance.run.proof.since import Since, short_name
+from gateproof.conformance.run.proof.source_digests import made_of
 from gateproof.conformance.run.proof.workers import in_workers
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import SCHEMA as PROVEN

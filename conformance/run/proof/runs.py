@@ -100,7 +100,7 @@ class Trial:
 
 
 def read_again(subject: Subject, said: Mapping[str, Any], *, known_fault: str | None = None) -> Trial:
-    """The trial of an entry of prove.json; without `known_fault`, its fault is found anew."""
+    """The trial of an entry of prove.json; without `known_fault`, its fault is computed again."""
     return Trial(
         subject=subject,
         failed=tuple(said["failed"]),

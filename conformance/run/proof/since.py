@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateproof.conformance.checks import index
-from gateproof.conformance.run.proof import made_of
+from gateproof.conformance.run.proof import source_digests
 from gateproof.conformance.run.proof.implementations import Subject
-from gateproof.conformance.run.proof.made_of import MadeOf
 from gateproof.conformance.run.proof.scope import SMOKE, Effort, Part, checks_for
+from gateproof.conformance.run.proof.source_digests import MadeOf
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.proven import Proven, proven
 from gateproof.reports.verdicts import many
@@ -44,14 +44,14 @@ def since_the_shipped(role: str, found: Sequence[Subject], effort: Effort, seed:
             f"the shipped proof has seed {shipped.seed} and not every case: leave out --since, or give it"
         )
     before = MadeOf(**shipped.made_of)
-    if before.common != made_of.made_of(role).common:
+    if before.common != source_digests.made_of(role).common:
         everything = {each: Part(asked=checks_for(each, role, effort, seed)) for each in found}
         return Since(
             shipped=shipped.digest,
             why="what every trial depends on has changed: all are tried",
             left=everything,
         )
-    unchanged = made_of.unchanged_checks(role, before)
+    unchanged = source_digests.unchanged_checks(role, before)
     count = sum(_name(check) not in unchanged for checks in index(role).values() for check in checks)
     parts = {each: _part(each, role, effort, seed, shipped, before, unchanged) for each in found}
     left = {each: part for each, part in parts.items() if part is not None}
@@ -75,7 +75,7 @@ def _part(
 ) -> Part | None:
     """The checks to run again for one subject; None if nothing that its trial depends on has changed."""
     chosen = checks_for(subject, role, effort, seed)
-    if not _was_tried(subject, shipped) or not made_of.is_as_before(subject, before):
+    if not _was_tried(subject, shipped) or not source_digests.is_as_before(subject, before):
         return Part(asked=chosen)
     every = [check for checks in index(role).values() for check in checks]
     full = {case for check in every for case in check.ids()} if chosen is None else chosen
@@ -100,7 +100,7 @@ def _part(
 def _seen(found: Sequence[Subject], shipped: Proven, before: MadeOf) -> frozenset[str]:
     """The checks that failed in the shipped proof on defects that have not changed."""
     still = [each for each in found if each.kind == "defect" and _was_tried(each, shipped)]
-    kept = [each for each in still if made_of.is_as_before(each, before)]
+    kept = [each for each in still if source_digests.is_as_before(each, before)]
     return frozenset(_function(case) for each in kept for case in shipped.defects[each.name].checks)
 
 
@@ -127,7 +127,7 @@ def _caught_still(subject: Subject, shipped: Proven, unchanged: frozenset[str]) 
 
 def short_name(combination: Subject) -> str:
     """A short ID of a combination for the shipped proof, where its name would take much space."""
-    return made_of.short(combination.name.encode())
+    return source_digests.short(combination.name.encode())
 
 
 def _name(check: Check) -> str:

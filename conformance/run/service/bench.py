@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gateproof.conformance.kit.gateway.received import Survey
+from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.recovery import wait_until_recovered
 from gateproof.conformance.kit.service.service import Service
@@ -86,7 +86,7 @@ class ServiceBench(SendingBench):
                 self._keyring.add(Secret(kind, value))
         return self._keyring.redactor()
 
-    def survey(self) -> Survey:
+    def survey(self) -> RunTotals:
         return self.received.survey()
 
     def _record(self, exchange: Exchange) -> None:

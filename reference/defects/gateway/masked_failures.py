@@ -131,7 +131,7 @@ def crashing_after_a_refusal_by_another_user(facts: ConsentFacts) -> Standing | 
 
 
 def crashing_at_the_second_question() -> Callable[[ApprovePageFacts], str]:
-    """Inserts a row that must be unique again at the second question."""
+    """When the user is asked a second time, inserts a row that already exists."""
     asked: set[tuple[str, str, str]] = set()
 
     def page(facts: ApprovePageFacts) -> str:

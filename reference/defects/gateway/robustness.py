@@ -160,7 +160,7 @@ def token_header_is_read_first(facts: RedemptionFacts) -> Refusal | None:
     return None
 
 
-def wedged_by_a_crowd() -> Any:
+def blocked_by_many_requests() -> Any:
     """A refused request keeps a database connection for a while; each kind of request has a few of them."""
     refused: dict[str, deque[float]] = {kind: deque(maxlen=MOST_AT_ONCE) for kind in KINDS}
     wedged_until = 0.0
@@ -319,7 +319,7 @@ DEFECTS = (
     defect(
         "wedged-by-a-crowd (ROBUST-02): After many refused requests in a few seconds, the gateway answers "
         "503 to registrations for some time.",
-        around=wedged_by_a_crowd(),
+        around=blocked_by_many_requests(),
     ),
     defect(
         "slots-lost-to-broken-connections (ROBUST-02): A request whose client disconnects keeps its slot; "

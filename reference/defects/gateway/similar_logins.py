@@ -1,4 +1,4 @@
-"""Gateways that treat two similar logins as one, in the vault or for `sub`, or one new user as two."""
+"""Gateways that give two similar logins one identity, or one new user two."""
 
 from __future__ import annotations
 

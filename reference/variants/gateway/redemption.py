@@ -36,7 +36,7 @@ def _dated(form: Callable[[float], str]) -> Callable[[VaultEntry], JsonObject]:
     return answer
 
 
-def _abroad(moment: float) -> str:
+def _with_utc_offset(moment: float) -> str:
     return datetime.fromtimestamp(moment, timezone(timedelta(hours=5, minutes=30))).isoformat()
 
 
@@ -234,7 +234,8 @@ VARIANTS = (
         redemption_answer=_without_merchants_word,
     ),
     variant(
-        "expires-at-with-an-offset: expires_at has a time zone offset", redemption_answer=_dated(_abroad)
+        "expires-at-with-an-offset: expires_at has a time zone offset",
+        redemption_answer=_dated(_with_utc_offset),
     ),
     variant(
         "expires-at-in-small-letters: expires_at has fractions of seconds, and t and z in lower case",

@@ -44,7 +44,7 @@ class _Circuits(httpx.AsyncBaseTransport):
             response = await self._inner.handle_async_request(request)
             failed = response.status_code >= 500
         finally:
-            # A request that took too long is cancelled, and also comes by here.
+            # A request that took too long is cancelled, and is also handled here.
             self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
             if self._failed[party] >= FAILURES_IN_A_ROW:
                 self._open_until[party] = time.monotonic() + OPEN_S
@@ -55,7 +55,7 @@ class _Circuits(httpx.AsyncBaseTransport):
 
 
 class _Blocking(httpx.AsyncBaseTransport):
-    """A client that blocks the whole server, because that has one thread."""
+    """A client that blocks the whole server, as in a server with one thread."""
 
     def __init__(self, trust: ssl.SSLContext) -> None:
         self._line = httpx.HTTPTransport(verify=trust)

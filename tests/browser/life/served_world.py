@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from gateproof.conformance.kit.authority import Authority
-from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.run.drive.session import temporary_run_folder
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.conformance.run.reference_world import start_world
 
@@ -23,7 +23,7 @@ from recording_proxy import recording  # noqa: E402 - it stands beside this file
 
 
 def main() -> int:
-    with terminated_as_interrupted(), workplace() as (folder, stack):
+    with terminated_as_interrupted(), temporary_run_folder() as (folder, stack):
         told, received, own = folder / "told.jsonl", folder / "received", folder / "proxy"
         told.touch()
         received.mkdir()

@@ -29,8 +29,8 @@ class Crashing(toy.Toy):
 def played(*steps: Step) -> History | None:
     play = toy.play("")
     play.driver = Crashing()  # type: ignore[assignment]
-    surprise = repeat(play, steps)
-    return None if surprise is None else surprise.history
+    violation = repeat(play, steps)
+    return None if violation is None else violation.history
 
 
 def test_crash_in_the_place_of_a_code_surprises() -> None:

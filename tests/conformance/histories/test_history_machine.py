@@ -11,9 +11,9 @@ from gateproof.conformance.histories import machine
 from gateproof.conformance.histories.capabilities import Offer, narrowed, seeded
 from gateproof.conformance.histories.planning import Memory
 from gateproof.conformance.histories.shrinking import shortest
-from gateproof.conformance.histories.step_loop import Play, Surprise, play_random, repeat
+from gateproof.conformance.histories.step_loop import Play, Violation, play_random, repeat
 from gateproof.conformance.histories.steps import from_json, to_json
-from gateproof.conformance.histories.story import told
+from gateproof.conformance.histories.story import sentences_of
 from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.generated_input import Draw
@@ -28,14 +28,14 @@ TIMED = {"stale": 11, "third refresh": 12, "mended once": 13}
 UNTIMED = {"next let in": 7, "worn out": 5, "comes back": 5, "declined": 7, "foreign": 8, "code again": 6}
 
 
-def search(wrong: str, offer: Offer, seed: int) -> tuple[Surprise | None, list[Play]]:
+def search(wrong: str, offer: Offer, seed: int) -> tuple[Violation | None, list[Play]]:
     """What the budget of a run finds, and all that it played."""
     memory, plays = Memory(), []
     for number in range(HISTORIES):
         rng = seeded(seed, "test", number)
         play = toy.play(wrong)
         plays.append(play)
-        surprise, _ = play_random(
+        violation, _ = play_random(
             play,
             narrowed(offer, number, rng),
             memory,
@@ -43,16 +43,16 @@ def search(wrong: str, offer: Offer, seed: int) -> tuple[Surprise | None, list[P
             steps=machine.STEPS,
             probes=machine.PROBES,
         )
-        if surprise is not None:
-            return surprise, plays
+        if violation is not None:
+            return violation, plays
     return None, plays
 
 
 @pytest.mark.parametrize("offer", [toy.EVERYTHING, toy.UNTIMED], ids=["timed", "untimed"])
 def test_honest_gateway_never_surprises(offer: Offer) -> None:
     for seed in range(12):
-        surprise, _ = search("", offer, seed)
-        assert surprise is None, told(surprise, ("alice", "bob"))
+        violation, _ = search("", offer, seed)
+        assert violation is None, sentences_of(violation, ("alice", "bob"))
 
 
 @pytest.mark.parametrize(("wrong", "least"), {**TIMED, **UNTIMED}.items())
@@ -63,9 +63,9 @@ def test_wrong_gateway_is_found_and_its_story_is_the_shortest(wrong: str, least:
     offer = toy.EVERYTHING if wrong in TIMED else toy.UNTIMED
     stories = []
     for seed in range(RUNS):
-        surprise, _ = search(wrong, offer, seed)
-        if surprise is not None:
-            found = shortest(surprise, lambda history: repeat(toy.play(wrong), history))
+        violation, _ = search(wrong, offer, seed)
+        if violation is not None:
+            found = shortest(violation, lambda history: repeat(toy.play(wrong), history))
             stories.append(len(found.history))
     assert len(stories) >= RUNS - (2 if least > 12 else 1)
     assert min(stories) == least
@@ -88,19 +88,19 @@ def test_same_seed_plays_the_same() -> None:
 
 
 def test_stored_history_is_repeated_exactly() -> None:
-    surprise, _ = search("comes back", toy.UNTIMED, seed=1)
-    assert surprise is not None
-    again = repeat(toy.play("comes back"), from_json(to_json(surprise.history)))
+    violation, _ = search("comes back", toy.UNTIMED, seed=1)
+    assert violation is not None
+    again = repeat(toy.play("comes back"), from_json(to_json(violation.history)))
     assert again is not None
-    assert again.said == surprise.said
-    assert repeat(toy.play(), surprise.history) is None
+    assert again.said == violation.said
+    assert repeat(toy.play(), violation.history) is None
 
 
 def test_story_numbers_its_steps_and_says_what_may_come() -> None:
-    surprise, _ = search("worn out", toy.UNTIMED, seed=2)
-    assert surprise is not None
-    found = shortest(surprise, lambda history: repeat(toy.play("worn out"), history))
-    assert told(found, ("alice", "bob")) == [
+    violation, _ = search("worn out", toy.UNTIMED, seed=2)
+    assert violation is not None
+    found = shortest(violation, lambda history: repeat(toy.play("worn out"), history))
+    assert sentences_of(found, ("alice", "bob")) == [
         "There is Project 1, which holds new agents as Pending, with Proxy client 1.",
         "Agent 1 registers: 201.",
         "alice signs in for agent 1 at Project 1 and approves: no code.",
@@ -113,8 +113,8 @@ def test_what_was_found_is_told_when_the_target_breaks_down_amid_the_cutting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And a campaign keeps it as it was found, before anything else is tried."""
-    surprise, _ = search("comes back", toy.UNTIMED, 1)
-    assert surprise is not None
+    violation, _ = search("comes back", toy.UNTIMED, 1)
+    assert violation is not None
     kept = Campaign(share_s=1.0, folder=tmp_path)
     asked: list[int] = []
 
@@ -125,21 +125,21 @@ def test_what_was_found_is_told_when_the_target_breaks_down_amid_the_cutting(
     monkeypatch.setattr(machine, "_played", played)
     draw = Draw(seed=1, examples=20, check="a check", campaign=kept)
 
-    assert machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, surprise) == surprise
+    assert machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, violation) == violation
     assert asked == [1]
-    assert [from_json(story["steps"]) for story in kept.stored("a check")] == [surprise.history]
+    assert [from_json(story["steps"]) for story in kept.stored("a check")] == [violation.history]
 
 
 def test_what_was_cut_down_takes_the_place_of_what_was_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    surprise, _ = search("comes back", toy.UNTIMED, 1)
-    assert surprise is not None
+    violation, _ = search("comes back", toy.UNTIMED, 1)
+    assert violation is not None
     kept = Campaign(share_s=1.0, folder=tmp_path)
     monkeypatch.setattr(machine, "_played", lambda *given: repeat(toy.play("comes back"), given[-1]))
     draw = Draw(seed=1, examples=20, check="a check", campaign=kept)
 
-    shown = machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, surprise)
+    shown = machine._kept(lambda: pytest.fail("no world is asked for"), None, draw, violation)
 
-    assert len(shown.history) < len(surprise.history)
+    assert len(shown.history) < len(violation.history)
     assert [from_json(story["steps"]) for story in kept.stored("a check")] == [shown.history]

@@ -46,9 +46,9 @@ def test_circuit_that_closes_again_is_waited_for() -> None:
 
 
 def test_circuit_that_stays_open_surprises() -> None:
-    surprise = repeat(play(spares_s=3600, patience_s=CAUTION_S), TROUBLE)
-    assert surprise is not None
-    assert (surprise.came, len(surprise.history)) == ("5xx", len(TROUBLE))
+    violation = repeat(play(spares_s=3600, patience_s=CAUTION_S), TROUBLE)
+    assert violation is not None
+    assert (violation.came, len(violation.history)) == ("5xx", len(TROUBLE))
 
 
 def test_nobody_waits_for_it_while_a_history_is_cut_down() -> None:

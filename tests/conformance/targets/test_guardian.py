@@ -39,10 +39,10 @@ def listed(tmp_path, monkeypatch, sleeper):
 def test_harness_that_is_killed_leaves_nothing(tmp_path):
     program = """
 import pathlib, time
-from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.run.drive.session import temporary_run_folder
 from gateproof.conformance.targets.launch import launch
 from gateproof.conformance.targets.model import Launch
-with workplace() as (folder, _):
+with temporary_run_folder() as (folder, _):
     running = launch(Launch(command=("sleep", "60"), cwd=folder), output_file=folder / "output.log")
     ended = launch(Launch(command=("true",), cwd=folder), output_file=folder / "other.log")
     ended.stop()
@@ -75,8 +75,8 @@ while until is None or time.monotonic() < until:
 """
     program = f"""
 import subprocess, sys, time
-from gateproof.conformance.run.drive.session import workplace
-with workplace() as (folder, _):
+from gateproof.conformance.run.drive.session import temporary_run_folder
+with temporary_run_folder() as (folder, _):
     quiet = subprocess.DEVNULL
     subprocess.Popen([sys.executable, "-c", {writer!r}, str(folder)], stdin=quiet, stdout=quiet)
     print(folder, flush=True)

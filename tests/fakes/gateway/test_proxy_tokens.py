@@ -13,7 +13,7 @@ from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, issued, issued_b
 def test_short_life_is_over_before_the_hour_is(life_s: int) -> None:
     token, now = issued("a-secret-of-tests", life_s), time.monotonic()
 
-    assert token.said_to_end_at - now == pytest.approx(life_s, abs=2)
+    assert token.announced_expiry - now == pytest.approx(life_s, abs=2)
     assert token.expires_at - now == pytest.approx(max(life_s, PROXY_TOKEN_S), abs=2)
 
 
@@ -22,5 +22,5 @@ def test_token_of_an_earlier_run_is_known_by_its_secret_alone() -> None:
     known = issued_before("a-secret-of-tests", token.value)
 
     assert known is not None
-    assert known.said_to_end_at == pytest.approx(token.said_to_end_at, abs=2)
+    assert known.announced_expiry == pytest.approx(token.announced_expiry, abs=2)
     assert issued_before("another-secret", token.value) is None

@@ -18,7 +18,7 @@ from typing import Any
 
 from gateproof.conformance.kit.authority import Authority, Certificate
 from gateproof.conformance.run.context.embedded import Embedded
-from gateproof.conformance.run.drive.session import workplace
+from gateproof.conformance.run.drive.session import temporary_run_folder
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.conformance.run.prepare.gateway import CannotRun, Started, launched, started
 from gateproof.conformance.targets import actions
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("the SDK's environment is not there: make mcp-sdk", file=sys.stderr)
         return 2
     try:
-        with terminated_as_interrupted(), workplace() as (folder, stack):
+        with terminated_as_interrupted(), temporary_run_folder() as (folder, stack):
             outcomes = carry_out(folder, stack, given.trial)
     except (CannotRun, LaunchFailed) as reason:
         print(f"the trials could not be carried out: {reason}", file=sys.stderr)

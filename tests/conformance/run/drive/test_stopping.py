@@ -122,7 +122,7 @@ def test_run_that_ends_before_its_header_has_a_record(
     def ending() -> None:
         raise ends_by
 
-    monkeypatch.setattr(session, "workplace", ending)
+    monkeypatch.setattr(session, "temporary_run_folder", ending)
     result = session.carry_out(
         embedded_reference("gateway"), [load()["DISC-01"]], RunOptions(), lambda _: None, tmp_path
     )

@@ -12,7 +12,7 @@ import pytest
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.cli import main
-from gateproof.conformance.run.proof import made_of
+from gateproof.conformance.run.proof import source_digests
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
 from gateproof.conformance.run.proof.proof import Outcome, Proof
 from gateproof.conformance.run.proof.runs import Trial
@@ -44,7 +44,7 @@ def caught_by(subject: Subject) -> str:
 
 def shipped(changed: str = "", **other: Any) -> dict[str, Any]:
     """What ships, made of what is there now, but for one file."""
-    of = made_of.made_of("gateway").as_json()
+    of = source_digests.made_of("gateway").as_json()
     for group in ("checks", "subjects"):
         of[group] = {name: "0" if name == changed else digest for name, digest in of[group].items()}
     return {
@@ -129,8 +129,8 @@ def test_a_module_that_checks_share_changes_those_that_import_it(ships: Any) -> 
 def test_a_subject_whose_file_changed_is_tried_whole(ships: Any) -> None:
     (file,) = [
         name
-        for name in made_of.made_of("gateway").subjects
-        if f'"{EXP.name} (' in (made_of.ROOT / name).read_text()
+        for name in source_digests.made_of("gateway").subjects
+        if f'"{EXP.name} (' in (source_digests.ROOT / name).read_text()
     ]
     ships(shipped(file))
 
@@ -233,7 +233,7 @@ def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
     assert again["defects"][EXP.name] == before["defects"][EXP.name]
     assert again["defects"][KID.name]["took_s"] == 2.0
     assert again["variants"] == before["variants"]
-    assert again["made_of"] == made_of.made_of("gateway").as_json()
+    assert again["made_of"] == source_digests.made_of("gateway").as_json()
 
 
 def test_command_carries_over_what_did_not_change(ships: Any, tmp_path: Path, capsys: Any) -> None:
