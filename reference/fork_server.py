@@ -4,13 +4,14 @@ A proof starts hundreds of gateways, and loading the modules for each takes long
 server prints a command as one line of JSON. That command, followed by a module of the reference and its
 arguments, runs the module like `python -m`: with the caller's working folder, environment, streams and
 signals, and with the module's exit code. A child ends with its caller, and all children end with the server's
-stdin.
+stdin; on Linux also if the server is killed.
 """
 
 from __future__ import annotations
 
 import ast
 import asyncio
+import ctypes
 import gc
 import importlib
 import json
@@ -39,6 +40,11 @@ ADDRESS = "calls"
 _CLIENT = Path(__file__).parent / "fork_client.py"
 _MOST_OCTETS = 1024 * 1024
 _STREAMS = 3
+# Of prctl(2): a signal that the kernel sends when the parent ends.
+_PR_SET_PDEATHSIG = 1
+
+
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,9 +101,12 @@ class ForkServer:
         if call is None:
             caller.close()
             return
+        server = os.getpid()
         child = os.fork()
         if child == 0:
-            _become(call, close=(self._listening, self._woken, self._waking, *self._callers.values()))
+            _end_with(server)
+            # Its own caller as well: the caller has to see the end of the server.
+            _become(call, close=(self._listening, self._woken, self._waking, caller, *self._callers.values()))
         for stream in call.streams:
             os.close(stream)
         self._callers[child] = caller
@@ -139,6 +148,14 @@ def _received(caller: socket.socket) -> Call | None:
             os.close(stream)
         return None
     return Call(module=module, arguments=arguments, folder=folder, variables=variables, streams=streams)
+
+
+def _end_with(parent: int) -> None:
+    """Lets the kernel kill this child when its parent ends, however that happens."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
 
 
 def _become(call: Call, *, close: Sequence[socket.socket]) -> None:

@@ -37,7 +37,8 @@ def unmasked(record: Record) -> Iterator[tuple[int, str]]:
     """Lines with a text that the redactor would have masked, and where it is."""
     always = record.header.public
     shown = {number: line.public for number, line in record.checks.items()}
-    named = {line.id: line.public for line in record.checks.values()}
+    # A check has one line for each execution: on two workers with their own gateways, each has its own names.
+    named = {n + 1: line.public for line in record.checks.values() for n in line.exchanges}
     for number, check in record.checks.items():
         found = {
             "message": check.message,
@@ -47,7 +48,7 @@ def unmasked(record: Record) -> Iterator[tuple[int, str]]:
         }
         yield from _places(number, found, (*always, *shown[number]))
     for number, exchange in record.exchanges.items():
-        redactor = Redactor(secrets={}, public=(*always, *named.get(exchange.check, ())))
+        redactor = Redactor(secrets={}, public=(*always, *named.get(number, ())))
         yield from ((number, place) for place in _unhidden(exchange.shown, redactor))
 
 

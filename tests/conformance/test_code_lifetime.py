@@ -31,7 +31,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, *, lives_s: float, declared_s: float 
         clock=SimpleNamespace(can_move=lambda: True, advance=moved_s.append),
         gateway=SimpleNamespace(exchange=exchange),
     )
-    monkeypatch.setattr(code, "proven", lambda world: (world, None))
+    monkeypatch.setattr(code, "code_after_working_exchange", lambda world: (world, None))
     with tallying():
         cast("Any", code.expired_code_is_refused)(world)
 

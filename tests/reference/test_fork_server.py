@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes canno
 
 
 @contextmanager
-def fork_server() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
+def fork_server(ends_with: int = 0) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "gateproof.reference.fork_server"],
         stdin=subprocess.PIPE,
@@ -32,7 +32,7 @@ def fork_server() -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     finally:
         process.stdin.close()
         process.stdout.close()
-        assert process.wait(10) == 0
+        assert process.wait(10) == ends_with
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +131,17 @@ def test_everything_ends_with_what_stood_by() -> None:
     )
     assert late.returncode == 127
     assert "it has ended" in late.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of the end of their parent")
+def test_everything_ends_with_a_server_that_is_killed() -> None:
+    given, base = addresses()
+    with fork_server(ends_with=-signal.SIGKILL) as (command, server):
+        with subprocess.Popen([*command, "gateproof.reference.gateway", *given]) as caller:
+            assert eventually(lambda: answers(base))
+            server.kill()
+            assert caller.wait(20) == 1
+        assert eventually(lambda: not answers(base))
 
 
 def test_nothing_else_is_run(runner: list[str]) -> None:

@@ -13,6 +13,7 @@ from gateproof.conformance.run.context.agent import AgentContext
 from gateproof.conformance.run.doctor.diagnosis import Diagnosis
 from gateproof.conformance.run.doctor.testability import only, prospects
 from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.claims import tallying
 from gateproof.fakes.gateway.script import Endpoint
 
 # The need of most rules for a normal run that succeeds, and the rule that tests this run.
@@ -22,7 +23,7 @@ _JUDGES_THE_NORMAL_RUN = ("AGENT-01",)
 
 def diagnose_agent(context: AgentContext) -> Diagnosis:
     """Launches the agent once; if that fails, the hint says how far it came."""
-    with closing(AgentBench(context)) as bench:
+    with closing(AgentBench(context)) as bench, tallying():
         run = bench.agents.normal()
     found = prospects(rules.load().for_role("agent"), index("agent"), context.capabilities)
     return Diagnosis(

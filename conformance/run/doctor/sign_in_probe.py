@@ -6,7 +6,7 @@ from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.signin.page_loop import SCRIPTED
 from gateproof.conformance.signin.sign_in_result import SignInFailed
-from gateproof.conformance.suite.claims import Broken, LeftOut, Unavailable, Unmet
+from gateproof.conformance.suite.claims import Broken, LeftOut, Unavailable, Unmet, tallying
 from gateproof.conformance.targets.control import ControlFailed, Unsupported
 from gateproof.conformance.wire.client import RateLimited, TargetSilent
 
@@ -24,7 +24,8 @@ def probe_sign_in(context: GatewayContext) -> list[str]:
     bench = GatewayBench(context)
     try:
         bench.begin("doctor")
-        visit = bench.world.gateway.visit(bench.world.attempt())
+        with tallying():
+            visit = bench.world.gateway.visit(bench.world.attempt())
     except SignInFailed as reason:
         return [f"sign-in in Chromium: {reason}"]
     except _SAYS_NOTHING:

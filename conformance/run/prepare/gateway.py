@@ -47,6 +47,11 @@ _LAUNCH_TRIES = 3
 _POLL_S = 0.02
 # Names of environment variables with secrets, which a launched target may print.
 _SECRET_NAME = re.compile(r"PASS(WORD|WD|PHRASE)|SECRET|TOKEN|CREDENTIAL|_KEY$|_PW$", re.IGNORECASE)
+# A value that is printed with a name such as DB_PASSWORD.
+_NAMED = re.compile(
+    r"(?:passw|pwd|secret|token|credential|api_?key)[\w.-]*[\"']?\s*[=:]\s*[\"']?([^\s\"',;&]+)",
+    re.IGNORECASE,
+)
 _IN_AN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
 # How much output of a target that did not start is shown: lines and characters.
 _LINES_SHOWN, _MOST_SHOWN = 20, 8 * 1024
@@ -371,7 +376,8 @@ def _launch_error(failure: LaunchFailed, target: GatewayTarget, users: Sequence[
     inherited = {name: value for name, value in os.environ.items() if _SECRET_NAME.search(name)}
     given = {**inherited, **target.reach.headers, **(target.launch.env if target.launch is not None else {})}
     secrets += [Secret("setting", value) for value in given.values()]
-    secrets += [Secret("password", value) for value in _IN_AN_ADDRESS.findall(failure.last_lines)]
+    for pattern in (_IN_AN_ADDRESS, _NAMED):
+        secrets += [Secret("password", value) for value in pattern.findall(failure.last_lines)]
     printed = Keyring(secrets=secrets).redactor().text(failure.last_lines).strip()
     lines = "\n".join(printed.splitlines()[-_LINES_SHOWN:])[-_MOST_SHOWN:]
     return f"{failure}; it printed:\n{lines}" if lines else str(failure)

@@ -241,6 +241,22 @@ def test_neighbours_make_no_secret_together(kit: Any, tmp_path: Path) -> None:
         writer.check(check)
 
 
+def test_each_execution_of_a_check_has_its_own_public_names(kit: Any, tmp_path: Path) -> None:
+    """As on two workers, each with a gateway of its own."""
+    broken = next(check for check in kit.checks() if check.id == "REDEEM-05/broken")
+    names = ("res_0123456789abcdef01", "res_fedcba9876543210fe")
+    with EvidenceWriter(tmp_path / FILE, scan=leaks.credential_kind) as writer:
+        writer.header(kit.header())
+        for name in names:
+            shown = kit.exchange("sign in", url=f"https://gateway.test/{name}/oauth2/auth")
+            writer.check(replace(broken, exchanges=(shown,), public=(kit.public_name, name)))
+
+    record = read(tmp_path / FILE)
+    assert list(leaks.unmasked(record)) == []
+    unnamed = replace(record, checks={n: replace(line, public=()) for n, line in record.checks.items()})
+    assert len({number for number, place in leaks.unmasked(unnamed) if place == "url"}) == len(names)
+
+
 def test_scan_that_breaks_lets_nothing_through(kit: Any, tmp_path: Path) -> None:
     def scan(_: str) -> str | None:
         raise RuntimeError("out of order")

@@ -89,6 +89,18 @@ def test_keys_that_look_wrong_come_first(said: str) -> None:
     assert "s3cret" not in said
 
 
+def test_gateway_that_registers_nobody_is_told_what_is_missing(
+    refusing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "acme.toml"
+    file.write_text(STATIC.format(url=refusing))
+
+    assert main(["doctor", "--target", str(file)]) == 0
+    assert "no approving Project with a Resource and a Proxy client" in " ".join(
+        capsys.readouterr().out.split()
+    )
+
+
 def test_missing_control_actions_are_one_piece_of_advice(said: str) -> None:
     assert said.count("offer these control actions") == 1
     assert "offer the control action" not in said

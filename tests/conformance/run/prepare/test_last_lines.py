@@ -38,8 +38,8 @@ password_env = "ALICE_PASSWORD"
 """
 # A line of a key, of which no part looks like a credential by itself.
 KEY = "Kx7aQp2/"
-# A secret that nothing else has told.
-IN_AN_ADDRESS = "Winter-1999"
+# Secrets that nothing else has told.
+IN_AN_ADDRESS, NAMED = "Winter-1999", "hunter2"
 BEGIN = f"""
 import html, json, os
 secrets = {{name: os.environ[name] for name in {tuple(SECRETS)!r}}}
@@ -55,6 +55,7 @@ PRINTS = {
     "as a log in JSON": "print(json.dumps({'msg': json.dumps(secrets), 'environment': secrets}))",
     "as a page": "print(html.escape(str(secrets)), *map(html.escape, secrets.values()))",
     "in an address": f"print('postgres://app:{IN_AN_ADDRESS}@db/orders')",
+    "with their names": f"print('DB_PASSWORD={NAMED}', 'token: {NAMED}', {{'api_key': '{NAMED}'}})",
     "as a key of many lines": "print(key)",
     "in lines that are cut": "for name in secrets: print(secrets[name], 'and so on ' * 700, sep='')",
     "in one line that is cut": "print(secrets['CONTROL_TOKEN'] + 'x ' * ((8192 - 12 - 10) // 2), end='')",
@@ -75,7 +76,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def pieces() -> set[str]:
     """What nobody may read: of a secret not even a part of eight characters."""
-    return {KEY, IN_AN_ADDRESS} | {
+    return {KEY, IN_AN_ADDRESS, NAMED} | {
         value[at : at + 8] for value in SECRETS.values() for at in range(len(value) - 7)
     }
 
