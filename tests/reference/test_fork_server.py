@@ -133,7 +133,7 @@ def test_everything_ends_with_what_stood_by() -> None:
     assert "it has ended" in late.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of the end of their parent")
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux ends children with their parent")
 def test_everything_ends_with_a_server_that_is_killed() -> None:
     given, base = addresses()
     with fork_server(ends_with=-signal.SIGKILL) as (command, server):
