@@ -28,10 +28,10 @@ NOUNS = {"gateway": "gateways", "service": "services", "agent": "agents"}
 
 def run_block(printed: str) -> str:
     """The output of a run, without progress lines and without the output of an installation before it."""
-    _, begins, rest = printed.partition("gateproof puts ")
+    _, begins, rest = printed.partition("gateproof tests ")
     lines = [line for line in (begins + rest).splitlines() if not PROGRESS.match(line)]
     if not lines:
-        raise ValueError("this is not the output of a run: no line begins with 'gateproof puts'")
+        raise ValueError("this is not the output of a run: no line begins with 'gateproof tests'")
     return "\n".join(["```text", *lines, "```"])
 
 

@@ -66,7 +66,7 @@ def test_run_ends_as_it_was_told_to(role: str, stop: signal.Signals, seed: str, 
 
     said, told = (tmp_path / "output").read_text(), f"{stop.name} after {moment:.2f} s"
     # An interpreter that has not loaded our code yet is ended by the signal itself.
-    starting = "gateproof puts" not in said
+    starting = "gateproof tests" not in said
     deadline = time.monotonic() + 90
     while (left(scratch) or list(scratch.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.1)
