@@ -47,9 +47,9 @@ _LAUNCH_TRIES = 3
 _POLL_S = 0.02
 # Names of environment variables with secrets, which a launched target may print.
 _SECRET_NAME = re.compile(r"PASS(WORD|WD|PHRASE)|SECRET|TOKEN|CREDENTIAL|_KEY$|_PW$", re.IGNORECASE)
-# A value that is printed with a name such as DB_PASSWORD.
+# A value that is printed with a name such as DB_PASSWORD; bounded, so that the search stays linear.
 _NAMED = re.compile(
-    r"(?:passw|pwd|secret|token|credential|api_?key)[\w.-]*[\"']?\s*[=:]\s*[\"']?([^\s\"',;&]+)",
+    r"(?:passw|pwd|secret|token|credential|api_?key)[\w.-]{0,40}[\"']?\s{0,8}[=:]\s{0,8}[\"']?([^\s\"',;&]+)",
     re.IGNORECASE,
 )
 _IN_AN_ADDRESS = re.compile(r"://[^/\s:@]*:([^/\s@]+)@")
