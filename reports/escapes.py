@@ -36,6 +36,11 @@ class Unescaped:
         return place if self.outer is None else self.outer.origin(place)
 
 
+def may_have_layers(text: str) -> bool:
+    """False if the text has no character with which an escape begins."""
+    return "\\" in text or "&" in text
+
+
 def layers(text: str) -> Iterator[Unescaped]:
     """The text without its escapes, then without the escapes in that text, and so on."""
     outer: Unescaped | None = None

@@ -9,16 +9,21 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from urllib.parse import unquote_plus
 
 from gateproof.reports.encodings import as_a_value, whole
-from gateproof.reports.escapes import layers
+from gateproof.reports.escapes import layers, may_have_layers
 
 # A run of at least 16 of these characters can be a credential.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
 # Words, abbreviations, numbers, and names like s256 or rfc7636.
 _WORD = re.compile(r"[A-Z]?[a-z]{1,19}|[A-Z]{1,12}|[0-9]{1,5}|[a-z]{1,4}[0-9]{1,4}")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}[\d.Zz:+-]*")
+_SPACE = re.compile(r"\s")
 _SHORTEST = 16
+# The shortest Basic credentials: a text shorter than these contains nothing but known secrets to hide.
+_SHORTEST_BASIC = len("basic ") + 8
 # A shorter secret is hidden only where it is a whole value; elsewhere it could be a word.
 _SAFE = 6
+# How many redacted texts a redactor keeps, and how long these may be: names and addresses are often repeated.
+_MOST_KEPT, _LONGEST_KEPT = 4096, 512
 _JWT = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _LABEL = re.compile(r"⟨[^⟨⟩]*⟩")
 _PRIVATE_KEY = re.compile(
@@ -63,8 +68,11 @@ class Redactor:
         self._short = [
             (as_a_value(value), label) for value, label in secrets.items() if 0 < len(value) < _SAFE
         ]
+        self._harmless_below = 0 if self._short else min((_SHORTEST_BASIC, *map(len, forms)))
         self._public = {run for name in public for run in _RUN.findall(name)}
         self._marks: dict[str, str] = {}
+        self._kept_texts: dict[str, str] = {}
+        self._kept_values: dict[str, str] = {}
 
     @property
     def public(self) -> frozenset[str]:
@@ -73,14 +81,20 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """The redacted text."""
-        text = _without_plain_secrets(self._labelled(text))
+        if len(text) < self._harmless_below:
+            return text
+        shown = self._kept_texts.get(text)
+        return self._redacted(text) if shown is None else shown
+
+    def _redacted(self, given: str) -> str:
+        text = _without_plain_secrets(self._labelled(given))
         pieces: list[str] = []
         position = 0
         for kept in _LABEL.finditer(text):
             pieces += (self._masked(text[position : kept.start()]), kept.group())
             position = kept.end()
         pieces.append(self._masked(text[position:]))
-        return "".join(pieces)
+        return _kept("".join(pieces), given, self._kept_texts)
 
     def value(self, value: str) -> str:
         """One value of a query, a form or a JSON document: shown whole, as a label, or hidden.
@@ -88,17 +102,22 @@ class Redactor:
         Tokens with dots, slashes or tildes have parts that do not look like credentials. Here the limits of
         the value are known, so all of it is hidden.
         """
-        if len(value) < _SHORTEST or "://" in value or any(char.isspace() for char in value):
+        if len(value) < _SHORTEST or "://" in value or _SPACE.search(value) is not None:
             return self.text(value)
+        shown = self._kept_values.get(value)
+        return _kept(self._whole(value), value, self._kept_values) if shown is None else shown
+
+    def _whole(self, value: str) -> str:
         labelled = self._labelled(value)
         if _LABEL.fullmatch(labelled):
             return labelled
-        unnamed = _RUN.sub(lambda found: "" if found.group() in self._public else found.group(), value)
         harmless = (
             labelled == value and _JWT.search(value) is None and all(map(self._open, _RUN.findall(value)))
         )
-        if harmless and (_reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value)):
-            return value
+        if harmless:
+            unnamed = _RUN.sub(lambda found: "" if found.group() in self._public else found.group(), value)
+            if _reads_as_words(unnamed) or _TIMESTAMP.fullmatch(value):
+                return value
         return self._mark(value)
 
     def _labelled(self, text: str) -> str:
@@ -113,6 +132,8 @@ class Redactor:
 
     def _labelled_behind_escapes(self, text: str) -> str:
         """Hides secrets that contain escapes, or are inside escaped quotes; other text stays escaped."""
+        if not may_have_layers(text):
+            return text
         pieces: list[str] = []
         shown = 0
         for start, end, label in sorted(self._behind_escapes(text), key=lambda hit: (hit[0], -hit[1])):
@@ -135,6 +156,8 @@ class Redactor:
 
     def _masked(self, text: str) -> str:
         text = _JWT.sub(lambda found: self._mark(found.group()), text)
+        if "⟨" not in text:
+            return _RUN.sub(self._judge, text)
         return "".join(
             piece if piece.startswith("⟨") else _RUN.sub(self._judge, piece)
             for piece in re.split(r"(⟨[^⟨⟩]*⟩)", text)
@@ -158,8 +181,21 @@ class Redactor:
 
 def runs(texts: Iterable[str]) -> set[str]:
     """All runs in these texts, also percent-decoded, that are long enough to be a credential."""
-    bare = [_LABEL.sub(" ", text) for text in texts]
-    return {run for text in bare for form in (text, unquote_plus(text)) for run in _RUN.findall(form)}
+    found: set[str] = set()
+    # Removing labels and decoding only shorten a text.
+    for text in {text for text in texts if len(text) >= _SHORTEST}:
+        bare = _LABEL.sub(" ", text)
+        found.update(_RUN.findall(bare))
+        if "%" in bare or "+" in bare:
+            found.update(_RUN.findall(unquote_plus(bare)))
+    return found
+
+
+def _kept(shown: str, given: str, kept: dict[str, str]) -> str:
+    """What is shown for a text, kept for the next time: equal texts are shown in the same way."""
+    if len(given) <= _LONGEST_KEPT and len(kept) < _MOST_KEPT:
+        kept[given] = shown
+    return shown
 
 
 def _reads_as_words(run: str) -> bool:

@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gateproof.reports import leaks, redacted_parts
-from gateproof.reports.redaction import Redactor
+from gateproof.reports.redaction import Redactor, runs
 
 SECRET = "s3cr3t/Value+with=odd&chars"
 
@@ -224,3 +224,32 @@ def test_half_of_a_character_in_a_secret_is_no_reason_to_show_it() -> None:
 def test_long_run_without_a_dot_is_read_once() -> None:
     """Looked for from every place in it, the beginning of a token takes hours in a few megabytes."""
     assert "⟨opaque" in Redactor(secrets={}, public=()).text("aZ3_" * 250_000)
+
+
+def test_text_that_comes_again_is_shown_the_same_way() -> None:
+    hiding = Redactor(secrets={"s3cret-value-0123456789": "⟨code#1⟩"}, public=())
+    texts = (
+        "code=s3cret-value-0123456789",
+        "f3a9c1d2e4b5a6978812f3a9c1d2e4b5",
+        "0d9f8a7b1c2d4e3f8a9b0c1d2e3f4a5b",
+    )
+    shown = [(hiding.text(text), hiding.value(text)) for text in texts]
+    assert [(hiding.text(text), hiding.value(text)) for text in reversed(texts)] == shown[::-1]
+    assert [text for text, _ in shown] == ["code=⟨code#1⟩", "⟨opaque~2⟩", "⟨opaque~3⟩"]
+
+
+@pytest.mark.parametrize("secret", ["pw", "tiny5", "sixsix", "seven77"])
+def test_secret_in_a_text_that_is_hardly_longer_is_hidden(secret: str) -> None:
+    hiding = Redactor(secrets={secret: "⟨password#1⟩"}, public=())
+    assert hiding.text(secret) == "⟨password#1⟩"
+    assert hiding.value(f"pin={secret}") == "pin=⟨password#1⟩"
+
+
+def test_shortest_basic_credentials_are_hidden() -> None:
+    assert redactor().text("basic YTpiY2Q6") == "basic ⟨name and password⟩"
+
+
+def test_runs_are_found_in_texts_with_labels_and_percent_escapes() -> None:
+    name, other = "agent_9f8e7d6c5b4a3928", "sixteen+chars_ab"
+    found = runs([f"⟨code#1⟩{name}⟨b⟩", "agent_id%5Fabcdefgh", other, "too_short", "⟨a_label_of_a_run_1⟩"])
+    assert found == {name, "agent_id_abcdefgh", other}
