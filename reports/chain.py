@@ -6,13 +6,15 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 START = "0" * 64
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Values from a target can be nested more deeply; the rest is cut off.
 _DEEPEST = 40
+_LISTS = (list, tuple)
 
 
 class NotALine(ValueError):
@@ -26,8 +28,7 @@ def link(line: bytes) -> str:
 
 def encode(values: Mapping[str, Any]) -> bytes:
     """The values in canonical form: compact, keys sorted, one newline at the end."""
-    text = json.dumps(values, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return text.encode() + b"\n"
+    return _CANONICAL.encode(values).encode() + b"\n"
 
 
 def decode(line: bytes) -> dict[str, Any]:
@@ -49,36 +50,44 @@ def plain(value: Any, deep: int = 0) -> Any:
     """The value without anything that JSON or UTF-8 cannot represent."""
     if deep > _DEEPEST:
         return "…"
+    kind = type(value)
+    # Almost all values are of these types, which a match would find out more slowly.
+    if kind is int or value is None or kind is bool or (kind is str and value.isascii()):
+        return value
     match value:
         case str():
             return _LONE_SURROGATE.sub("\ufffd", value)
-        case float() if not math.isfinite(value):
-            return str(value)
+        case float():
+            return value if math.isfinite(value) else str(value)
         case dict():
-            return {plain(str(key)): plain(item, deep + 1) for key, item in value.items()}
+            return {_plain_key(key): plain(item, deep + 1) for key, item in value.items()}
         case list() | tuple():
             return [plain(item, deep + 1) for item in value]
         case _:
             return value
 
 
+def _plain_key(key: Any) -> str:
+    key = str(key)
+    return key if key.isascii() else _LONE_SURROGATE.sub("\ufffd", key)
+
+
 def strings(value: Any) -> list[str]:
     """Every string in a line, including keys."""
     found: list[str] = []
+    _gather([value], found)
+    return found
 
-    def gather(value: Any) -> None:
+
+def _gather(values: Iterable[Any], found: list[str]) -> None:
+    for value in values:
         if isinstance(value, str):
             found.append(value)
         elif isinstance(value, dict):
             found.extend(value)
-            for item in value.values():
-                gather(item)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                gather(item)
-
-    gather(value)
-    return found
+            _gather(value.values(), found)
+        elif isinstance(value, _LISTS):
+            _gather(value, found)
 
 
 def texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:

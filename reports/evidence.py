@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from gateproof.reports import redaction
 from gateproof.reports.chain import START, encode, link, plain, strings, texts
-from gateproof.reports.exchanges import Shown
+from gateproof.reports.exchanges import shown_to_dict
 from gateproof.reports.header import Header, header_to_dict
 from gateproof.reports.record import FILE, Kind
 from gateproof.reports.run_result import Footer, footer_of
@@ -21,7 +21,8 @@ from gateproof.reports.verdicts import EXAMPLE, CheckResult
 # Returns the kind of secret that a text contains, or None.
 Scan = Callable[[str], str | None]
 _SYNC_EVERY_S = 5.0
-_SHOWN = tuple(field.name for field in fields(Shown))
+# Between texts that are searched together, so that two neighbouring ones do not look like one.
+_SEPARATOR = "\0"
 
 
 class LeakFound(Exception):
@@ -64,7 +65,7 @@ class EvidenceWriter:
         """Writes the first line."""
         if self._number:
             raise ValueError("a record begins with its header")
-        self._write([(Kind.HEADER, plain(header_to_dict(header)))])
+        self._write([_Line(Kind.HEADER, plain(header_to_dict(header)))])
         self._header = header
         self._planned = {rule.id: (rule.section, rule.level) for rule in header.rules()}
 
@@ -73,7 +74,8 @@ class EvidenceWriter:
         self._writing = True
         section, level = self._planned[result.rule]
         exchanges = [
-            (Kind.EXCHANGE, plain({"check": result.id, **_values(shown)})) for shown in result.exchanges
+            _Line(Kind.EXCHANGE, plain({"check": result.id, **shown_to_dict(shown)}))
+            for shown in result.exchanges
         ]
         ordinals = list(range(self._number, self._number + len(exchanges)))
         found = {
@@ -98,9 +100,9 @@ class EvidenceWriter:
             **({"picture": result.picture} if result.picture else {}),
         }
         values: dict[str, Any] = plain(found)
-        said = strings([values, *(shown for _, shown in exchanges)])
+        said = [*strings(values), *(text for line in exchanges for text in line.texts)]
         values["public"] = sorted(redaction.runs(said) & set(result.public))
-        self._write([*exchanges, (Kind.CHECK, values)])
+        self._write([*exchanges, _Line(Kind.CHECK, values)])
         # Without the exchanges, which are in the record: those of a long run would fill the memory.
         self._checks.append(replace(result, exchanges=()))
         self._writing = False
@@ -115,7 +117,7 @@ class EvidenceWriter:
         if self._header is None:
             raise ValueError("a record begins with its header")
         footer = footer_of(self._header, self._checks, duration_s=duration_s, cut_short=cut_short)
-        self._write([(Kind.FOOTER, plain(asdict(footer)))])
+        self._write([_Line(Kind.FOOTER, plain(asdict(footer)))])
         os.fsync(self._file)
         return footer
 
@@ -133,14 +135,14 @@ class EvidenceWriter:
     ) -> None:
         self.close()
 
-    def _write(self, lines: list[tuple[Kind, Mapping[str, Any]]]) -> None:
+    def _write(self, lines: Sequence[_Line]) -> None:
         """Chains and writes lines, after scanning all of them for secrets."""
         written, prev = [], self._prev
-        for number, (kind, values) in enumerate(lines, start=self._number):
-            line = encode({**values, "type": kind.value, "n": number, "prev": prev})
-            self._refuse_leaks(kind, values, line)
-            written.append(line)
-            prev = link(line)
+        for number, line in enumerate(lines, start=self._number):
+            octets = encode({**line.values, "type": line.kind.value, "n": number, "prev": prev})
+            written.append(octets)
+            prev = link(octets)
+        self._refuse_leaks(lines, written)
         rest = memoryview(b"".join(written))
         while rest:
             rest = rest[os.write(self._file, rest) :]
@@ -150,16 +152,26 @@ class EvidenceWriter:
             os.fsync(self._file)
             self._synced = self._clock()
 
-    def _refuse_leaks(self, kind: Kind, values: Mapping[str, Any], line: bytes) -> None:
-        """Scans everything at once, and each text separately only if something was found."""
-        # NUL as separator, so that two neighbouring texts do not look like one.
-        found = self._scan("\0".join([line.decode(), *strings(values)]))
-        if found is None:
+    def _refuse_leaks(self, lines: Sequence[_Line], written: Sequence[bytes]) -> None:
+        """Scans everything at once, and each line and text separately only if something was found."""
+        said = [
+            _SEPARATOR.join((octets.decode(), *line.texts))
+            for line, octets in zip(lines, written, strict=True)
+        ]
+        if self._scan(_SEPARATOR.join(said)) is None:
             return
-        place = next((place for place, text in texts(values) if self._scan(text) is not None), "")
-        raise LeakFound(found, f"{kind.value} {place}".strip())
+        for line, text in zip(lines, said, strict=True):
+            if (found := self._scan(text)) is not None:
+                place = next(
+                    (place for place, each in texts(line.values) if self._scan(each) is not None), ""
+                )
+                raise LeakFound(found, f"{line.kind.value} {place}".strip())
 
 
-def _values(shown: Shown) -> dict[str, Any]:
-    """The fields of an exchange; unlike `asdict`, this does not copy the values."""
-    return {name: getattr(shown, name) for name in _SHOWN}
+class _Line:
+    """A line to write: its kind, its values, and the texts in these without the escapes of JSON."""
+
+    def __init__(self, kind: Kind, values: Mapping[str, Any]) -> None:
+        self.kind = kind
+        self.values = values
+        self.texts = strings(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
@@ -34,6 +34,14 @@ class Shown:
     at_s: float = 0.0
     elapsed_s: float = 0.0
     resent: bool = False
+
+
+_FIELDS = tuple(field.name for field in fields(Shown))
+
+
+def shown_to_dict(shown: Shown) -> dict[str, Any]:
+    """The fields of an exchange; unlike `asdict`, this does not copy the values."""
+    return {name: getattr(shown, name) for name in _FIELDS}
 
 
 def shown_from_dict(values: Mapping[str, Any]) -> Shown:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from gateproof.reports.chain import plain
-from gateproof.reports.exchanges import answer_text, curl, request_text, shown_from_dict
+from gateproof.reports.exchanges import answer_text, curl, request_text, shown_from_dict, shown_to_dict
 from gateproof.reports.summary_texts import has_own_ca
 from gateproof.reports.verdicts import CheckResult, Reason, RuleResult, RunResult, Verdict
 
 SCHEMA = "gateproof/report/1"
+_FIELDS = tuple(field.name for field in fields(CheckResult))
 
 
 def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
     """The result of a check as JSON values; characters that UTF-8 cannot represent are replaced."""
     told: dict[str, Any] = plain(
         {
-            **asdict(result),
+            **{name: getattr(result, name) for name in _FIELDS},
             "verdict": result.verdict.value,
             "reason": result.reason.value,
             "observations": dict(result.observations),
             "faults": [dict(fault) for fault in result.faults],
+            "exchanges": [shown_to_dict(shown) for shown in result.exchanges],
         }
     )
     return told
