@@ -15,6 +15,8 @@ def without_shared_parts(canaries: Sequence[Canary], others: Iterable[str]) -> l
     That is a common beginning of any length, such as a prefix, and inner runs that are long enough for a
     leak: a serializer may write the same text about a Project into tokens of every kind.
     """
+    if not canaries:
+        return []
     others = set(others)
     values = sorted({each.value for each in canaries} | others)
     begun: dict[str, int] = {}

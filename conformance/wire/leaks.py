@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -92,12 +92,12 @@ class CanarySet:
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
         self._parts: list[tuple[Canary, str, str]] = []
         self._windows: dict[str, tuple[int, ...]] = {}
-        # The same as a set: a comparison of two sets is faster.
-        self._known: set[str] = set()
         self._wholes: list[tuple[Canary, str]] = []
         # The whole values to which a window may belong, and those too short for windows.
         self._windows_of_wholes: dict[str, list[int]] = {}
         self._short_wholes: list[int] = []
+        # All windows as a set: a comparison of two sets is faster.
+        self._known: set[str] = set()
         self.add(canaries)
 
     def add(self, canaries: Iterable[Canary]) -> None:
@@ -115,16 +115,27 @@ class CanarySet:
         """Every canary in the text in any encoding, each once."""
         return search_all((self,), text)
 
-    def found_in(self, windowed: Windows) -> Iterator[Found]:
-        """The canaries in one decoding of a text."""
-        for each, turned in self._in(windowed):
-            yield Found(kind=each.kind, how=turned or windowed.reading.how, value=each.value)
+    def find_in(self, windowed: Windows, found: dict[str, Found]) -> None:
+        """Adds the canaries in one decoding of a text, by value; those that were found before stay."""
+        possible = self._short_wholes
+        # Most texts contain none; one test for all windows is fastest.
+        if not self._known.isdisjoint(windowed.windows):
+            self._find_parts(windowed, found)
+            met = windowed.windows & self._windows_of_wholes.keys()
+            numbers = {number for window in met for number in self._windows_of_wholes[window]}
+            possible = sorted(numbers.union(possible))
+        for each, folded in map(self._wholes.__getitem__, possible):
+            if each.value in found or folded not in windowed.text:
+                continue
+            # Most values are not in the text, so most patterns are never compiled.
+            if _whole(each).search(windowed.reading.text):
+                found[each.value] = Found(kind=each.kind, how=windowed.reading.how, value=each.value)
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
         folded, place = text.lower(), (len(self._parts),)
         self._parts.append((each, folded, turned))
         windows = {folded[start : start + WINDOW] for start in _starts(text)}
-        shared = windows & self._known
+        shared = windows & self._windows.keys()
         self._known |= windows
         # Few windows belong to several parts, so nearly all are added at once.
         self._windows.update({window: self._windows[window] + place for window in shared})
@@ -137,27 +148,19 @@ class CanarySet:
             self._short_wholes.append(number)
             return
         # A text with the value contains one of its first STRIDE windows.
-        for place in range(STRIDE):
-            self._windows_of_wholes.setdefault(folded[place : place + WINDOW], []).append(number)
+        windows = [folded[place : place + WINDOW] for place in range(STRIDE)]
+        self._known.update(windows)
+        for window in windows:
+            self._windows_of_wholes.setdefault(window, []).append(number)
 
-    def _in(self, windowed: Windows) -> Iterator[tuple[Canary, str]]:
+    def _find_parts(self, windowed: Windows, found: dict[str, Found]) -> None:
         text, windows = windowed.text, self._windows
-        # Most texts contain none; one test for all windows is fastest.
-        there = not self._known.isdisjoint(windowed.windows)
-        for place in windowed.places if there else ():
+        for place in windowed.places:
             for number in windows.get(text[place : place + WINDOW], ()):
                 each, part, turned = self._parts[number]
-                if _run_around(text, place, part) >= RUN:
-                    yield each, turned
-        for each, folded in map(self._wholes.__getitem__, self._possible_wholes(windowed)):
-            # Most values are not in the text, so most patterns are never compiled.
-            if folded in text and _whole(each).search(windowed.reading.text):
-                yield each, ""
-
-    def _possible_wholes(self, windowed: Windows) -> Iterable[int]:
-        met = windowed.windows & self._windows_of_wholes.keys()
-        numbers = {number for window in met for number in self._windows_of_wholes[window]}
-        return sorted(numbers.union(self._short_wholes))
+                if each.value not in found and _is_in_a_run(text, place, part):
+                    how = turned or windowed.reading.how
+                    found[each.value] = Found(kind=each.kind, how=how, value=each.value)
 
 
 def _starts(text: str) -> Iterable[int]:
@@ -184,8 +187,7 @@ def search_all(canary_sets: Iterable[CanarySet], text: str) -> list[Found]:
     canary_sets, found = tuple(canary_sets), dict[str, Found]()
     for windowed in map(Windows, readings(text)):
         for canary_set in canary_sets:
-            for each in canary_set.found_in(windowed):
-                found.setdefault(each.value, each)
+            canary_set.find_in(windowed, found)
     return list(found.values())
 
 
@@ -239,19 +241,14 @@ def _path(exchange: Exchange) -> str:
     return urlsplit(exchange.request.url).path.rstrip("/")
 
 
-def _run_around(text: str, place: int, part: str) -> int:
-    """The length of the longest common run of part and text around this place."""
-    window, longest = text[place : place + WINDOW], 0
+def _is_in_a_run(text: str, place: int, part: str) -> bool:
+    """True if the window at this place is in a run of the text that the part contains and that is a leak."""
+    window = text[place : place + WINDOW]
     at = part.find(window)
     while at >= 0:
-        before = 0
-        while before < min(at, place) and part[at - before - 1] == text[place - before - 1]:
-            before += 1
-        after = WINDOW
-        while (
-            at + after < len(part) and place + after < len(text) and part[at + after] == text[place + after]
-        ):
-            after += 1
-        longest = max(longest, before + after)
+        for before in range(min(at, place, RUN - WINDOW) + 1):
+            run = part[at - before : at - before + RUN]
+            if len(run) == RUN and text.startswith(run, place - before):
+                return True
         at = part.find(window, at + 1)
-    return longest
+    return False

@@ -22,8 +22,8 @@ class OwnSecrets:
         # In the order in which they were received.
         self._others: dict[str, None] = {}
         self._names: dict[str, None] = {}
-        # The canary of each secret, and how many names were known when it was made.
-        self._canary_of: dict[tuple[str, str], tuple[leaks.Canary, int]] = {}
+        # The canary of each secret, the names in the secret, and how many names were known at that time.
+        self._canary_of: dict[tuple[str, str], tuple[leaks.Canary, list[str], int]] = {}
         # By kinds of secrets: their canaries at the last search, and the set of these canaries.
         self._set_of: dict[frozenset[str], tuple[list[leaks.Canary], leaks.CanarySet]] = {}
 
@@ -70,10 +70,12 @@ class OwnSecrets:
         return without_shared_parts([each for each in made if each is not None], {*self._others, *own})
 
     def _without_names(self, kind: str, value: str, names: Sequence[str]) -> leaks.Canary:
-        made, known = self._canary_of.get((kind, value), (None, 0))
-        if made is None or any(name in value for name in names[known:]):
-            made = leaks.canary(kind, value, public=names)
-        self._canary_of[kind, value] = made, len(names)
+        made, public, known = self._canary_of.get((kind, value), (None, [], 0))
+        more = [name for name in names[known:] if name in value]
+        if made is None or more:
+            public = public + more
+            made = leaks.canary(kind, value, public=public)
+        self._canary_of[kind, value] = made, public, len(names)
         return made
 
     def _is_in_a_name(self, client_id: str) -> bool:
