@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import html
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -22,10 +22,11 @@ _VALUE = re.compile(r":\s*(\d{1,3})")
 _PAIRS = re.compile(r"(?<![\w.])(?:0x)?[0-9a-fA-F]{2}(?:[,;:\s-]+(?:0x)?[0-9a-fA-F]{2}){15,}(?![\w.])")
 # All of these have many short numbers with something between them. Such characters are rarer in a text than
 # digits, so this is a fast way to see that there are none.
-_SOME_NUMBERS = re.compile(r'(?<![,;:\s-])(?:[,;:\s-]++(?:\\?"|0x)?[0-9a-fA-F]{1,6}(?:\\?")?){15}')
+# It begins with one such character, because a search for one of a set of characters is fastest.
+_SOME_NUMBER = r'(?:\\?"|0x)?[0-9a-fA-F]{1,6}(?:\\?")?'
+_SOME_NUMBERS = re.compile(rf"[,;:\s-]{_SOME_NUMBER}(?:[,;:\s-]++{_SOME_NUMBER}){{14}}")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([/\"'\\]))")
 _SPACE = re.compile(r"(?:\\[nrt]|[\s\x00])+")
-_URLSAFE = str.maketrans("-_", "+/")
 _MOST_OCTETS = 4 * 1024 * 1024
 # Decoded random data has no such runs; searching it further costs much time and finds nothing.
 _LEGIBLE = re.compile(rb"[\x20-\x7e\s]{16,}")
@@ -64,29 +65,37 @@ def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         yield "JSON-escaped", _ESCAPE.sub(_character, text)
     if "&" in text:
         yield "HTML-escaped", html.unescape(text)
-    joined = _SPACE.sub("", text)
+    joined = _without_space(text)
     if joined != text:
         yield "split by white space", joined
-    yield from _base64(text, decoded)
-    yield from _hex(text, decoded)
+    if runs := _BASE64.findall(text):
+        yield from _base64(runs, decoded)
+        # Hexadecimal digits are characters of base64, too.
+        yield from _hex(" ".join(runs), decoded)
     yield from _numbers(text, decoded)
 
 
-def _base64(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+def _without_space(text: str) -> str:
+    # Without escapes, this is a tenth of the cost.
+    return _SPACE.sub("", text) if "\\" in text else "".join(text.split()).replace("\x00", "")
+
+
+def _base64(runs: Iterable[str], decoded: set[str]) -> Iterator[tuple[str, str]]:
     """Decodes runs of base64 at each of the four alignments; segments of a JWT are such runs."""
     pieces: list[bytes] = []
-    for run in _BASE64.findall(text):
+    for run in runs:
         if run in decoded:
             continue
         decoded.add(run)
-        plain = run.translate(_URLSAFE)
+        plain = run.replace("-", "+").replace("_", "/")
         for start in range(4):
-            length = len(plain) - start
-            end = start + length - (length % 4 == 1)
-            pieces.append(base64.b64decode(plain[start:end] + "=" * (-(end - start) % 4)))
+            end = len(plain) - ((len(plain) - start) % 4 == 1)
+            pieces.append(binascii.a2b_base64(plain[start:end] + "=" * (-(end - start) % 4)))
     if pieces:
-        yield "base64", _legible(pieces)
-        yield from _inflated(pieces, "compressed in base64")
+        octets = b"\0".join(pieces)
+        yield "base64", _legible(octets)
+        if _GZIP in octets or any(piece.startswith(_COMPRESSED) for piece in pieces):
+            yield from _inflated(pieces, "compressed in base64")
 
 
 def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
@@ -97,7 +106,7 @@ def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
             decoded.add(key)
             pieces += [bytes.fromhex(run[start : start + (len(run) - start) // 2 * 2]) for start in (0, 1)]
     if pieces:
-        yield "hex", _legible(pieces)
+        yield "hex", _legible(b"\0".join(pieces))
 
 
 def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
@@ -116,7 +125,7 @@ def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
             decoded.add(key)
             pieces.append(bytes(number if number < 256 else 0 for number in numbers))
     if pieces:
-        yield "octets as numbers", _legible(pieces)
+        yield "octets as numbers", _legible(b"\0".join(pieces))
 
 
 def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:
@@ -124,11 +133,11 @@ def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:
     starts += [piece for piece in pieces if piece.startswith(_COMPRESSED)]
     opened = [octets for octets in map(inflated, starts) if octets]
     if opened:
-        yield how, _legible(opened)
+        yield how, _legible(b"\0".join(opened))
 
 
-def _legible(pieces: list[bytes]) -> str:
-    return b"\0".join(run for piece in pieces for run in _LEGIBLE.findall(piece)).decode("ascii")
+def _legible(octets: bytes) -> str:
+    return b"\0".join(_LEGIBLE.findall(octets)).decode("ascii")
 
 
 def inflated(octets: bytes) -> bytes:
