@@ -290,10 +290,11 @@ class Received:
 
     def _learn(self, exchange: Exchange) -> None:
         """Registers issued tokens: those for known Proxy clients as Proxy tokens, the others as foreign."""
-        issued = [exchange.member(name) for name in ("access_token", "refresh_token", "client_secret")]
-        values = [value for value in issued if isinstance(value, str) and value]
-        if leaks.is_redemption(exchange):
+        document = None if leaks.is_redemption(exchange) else exchange.json()
+        if not isinstance(document, dict):
             return
+        issued = map(document.get, ("access_token", "refresh_token", "client_secret"))
+        values = [value for value in issued if isinstance(value, str) and value]
         if leaks.is_proxy_token_request(exchange) and self._clients.intersection(_claimed_clients(exchange)):
             self._own.meet("proxy_token", *values)
         else:
