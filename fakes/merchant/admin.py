@@ -6,16 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import httpcore
-
+from gateproof.fakes.merchant.admin_connections import AdminConnections
 from gateproof.fakes.merchant.ledger import PAGE
 from gateproof.fakes.merchant.records import JournalEntry, Kind, MintedToken, TokenState
 from gateproof.fakes.merchant.script import Answer
 
 TIMEOUT_S = 10.0
-_TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
-# Shorter than the merchant's own limit for idle connections.
-_KEEPALIVE_S = 2.0
 PAGES = 1_000
 Record = TypeVar("Record", MintedToken, JournalEntry)
 
@@ -30,8 +26,7 @@ class MerchantAdmin:
     def __init__(self, url: str, token: str) -> None:
         self.url = url
         self._token = token
-        # httpcore alone, without httpx, because this is called thousands of times in a run.
-        self._http = httpcore.ConnectionPool(max_connections=None, keepalive_expiry=_KEEPALIVE_S)
+        self._connections = AdminConnections(url, token, timeout_s=TIMEOUT_S)
 
     def __repr__(self) -> str:
         return f"MerchantAdmin({self.url!r})"
@@ -40,7 +35,7 @@ class MerchantAdmin:
         return type(self), (self.url, self._token)
 
     def close(self) -> None:
-        self._http.close()
+        self._connections.close()
 
     def register_client(
         self,
@@ -173,18 +168,12 @@ class MerchantAdmin:
 
     def _call(self, action: str, **arguments: Any) -> Any:
         try:
-            answer = self._http.request(
-                "POST",
-                f"{self.url}/{action}",
-                headers={"authorization": f"Bearer {self._token}"},
-                content=json.dumps(arguments).encode(),
-                extensions={"timeout": _TIMEOUTS},
-            )
-        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
+            status, answer = self._connections.post(f"/{action}", json.dumps(arguments).encode())
+        except OSError as error:
             raise MerchantAdminError(f"{action}: the fake merchant does not answer: {error}") from None
-        if answer.status != 200:
-            raise MerchantAdminError(f"{action}: {answer.status}: {_complaint(answer.content)}")
-        return json.loads(answer.content)
+        if status != 200:
+            raise MerchantAdminError(f"{action}: {status}: {_complaint(answer)}")
+        return json.loads(answer)
 
 
 def _complaint(body: bytes) -> str:

@@ -37,21 +37,24 @@ def admin_application(
     more: MoreMerchants | None = None,
 ) -> Starlette:
     """Serves the actions of one merchant; the first merchant also opens listeners and more merchants."""
-    actions = {action.__name__: action for action in _actions(merchant, listeners, more)}
+    # Their signatures once, because inspecting them takes longer than most actions.
+    actions = {
+        action.__name__: (action, inspect.signature(action)) for action in _actions(merchant, listeners, more)
+    }
 
     async def handle(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode()
         if not hmac.compare_digest(given, f"Bearer {token}".encode()):
             return JSONResponse({"error": "the admin token is missing or wrong"}, 401)
-        action = actions.get(request.path_params["action"])
-        if action is None:
+        action, signature = actions.get(request.path_params["action"], (None, None))
+        if action is None or signature is None:
             return JSONResponse({"error": f"unknown action; there are {', '.join(sorted(actions))}"}, 404)
         try:
             arguments = json.loads(await request.body() or b"{}")
         except ValueError:
             return JSONResponse({"error": "the body is not JSON"}, 400)
         try:
-            done = action(**_accepted(action, arguments))
+            done = action(**_accepted(action.__name__, signature, arguments))
             said = json.dumps(await done if inspect.isawaitable(done) else done)
         except (AdminRefused, ConfigError, LieError, ListenerError, NoMoreError, ScriptError) as refused:
             return JSONResponse({"error": str(refused)}, 400)
@@ -61,14 +64,14 @@ def admin_application(
     return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
 
 
-def _accepted(action: Action, arguments: object) -> dict[str, Any]:
+def _accepted(name: str, signature: inspect.Signature, arguments: object) -> dict[str, Any]:
     """Refuses arguments that the action does not have, before it is called."""
     if not isinstance(arguments, dict):
         raise AdminRefused("the body is not a JSON object")
     try:
-        inspect.signature(action).bind(**arguments)
+        signature.bind(**arguments)
     except TypeError as error:
-        raise AdminRefused(f"{action.__name__}: {error}") from None
+        raise AdminRefused(f"{name}: {error}") from None
     return arguments
 
 
