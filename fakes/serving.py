@@ -179,6 +179,7 @@ async def listen(
         build(netloc),
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         lifespan="off",
         ws="none",
         http=AbortableProtocol,

@@ -177,6 +177,7 @@ async def listen(
         origin.app,
         log_config=None,
         access_log=False,
+        proxy_headers=False,
         lifespan="off",
         ws="none",
         timeout_keep_alive=KEEP_ALIVE_S,
