@@ -7,8 +7,9 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote, urlsplit
 
-import httpx
+import httpcore
 
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.secret import Secret
 
 TIMEOUT_S = 30.0
+_TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
+# Reusing an idle connection that the server has closed would look like a failed action.
+_KEEPALIVE_S = 1.0
+# Characters that strict servers accept on a request line; others are percent-encoded.
+_UNESCAPED = "!$%&'()*+,;=:@/?[]"
 LONGEST_ANSWER = 1024 * 1024
 # The log since the last call may cover a run of thousands of requests.
 LONGEST_LOG = 64 * 1024 * 1024
@@ -77,51 +83,58 @@ class Described:
 
 
 class HttpControl:
-    """Control actions as JSON over HTTP, to one URL only."""
+    """Control actions as JSON over HTTP, to one URL only.
+
+    This uses httpcore alone, without httpx, because a run calls it thousands of times: see docs/adr/0006.
+    """
 
     def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
-        self._url = url
+        self._url = httpcore.URL(quote(url, safe=_UNESCAPED))
         self._token = token
-        headers = {"User-Agent": "gateproof", "Accept": "application/json", "Accept-Encoding": "identity"}
+        self._headers: dict[bytes | str, bytes | str] = {
+            "Host": urlsplit(url).netloc,
+            "User-Agent": "gateproof",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
         if token is not None:
-            headers["Authorization"] = f"Bearer {token.reveal()}"
-        self._client = httpx.Client(
-            verify=ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else False,
-            trust_env=False,
-            follow_redirects=False,
-            timeout=TIMEOUT_S,
-            headers=headers,
-            # Reusing an idle connection that the server has closed would look like a failed action.
-            limits=httpx.Limits(keepalive_expiry=1.0),
+            self._headers["Authorization"] = f"Bearer {token.reveal()}"
+        self._pool = httpcore.ConnectionPool(
+            ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else None,
+            max_connections=None,
+            keepalive_expiry=_KEEPALIVE_S,
         )
 
     def close(self) -> None:
-        self._client.close()
+        self._pool.close()
 
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
         started = time.monotonic()
+        asked = json.dumps({"action": action, **arguments}).encode()
         body, limit = bytearray(), _longest(action)
         try:
-            with self._client.stream("POST", self._url, json={"action": action, **arguments}) as answer:
-                for chunk in answer.iter_raw():
+            with self._pool.stream(
+                "POST", self._url, headers=self._headers, content=asked, extensions={"timeout": _TIMEOUTS}
+            ) as answer:
+                for chunk in answer.iter_stream():
                     body += chunk
                     if len(body) > limit:
                         raise ControlFailed(action, f"the answer is longer than {limit} bytes")
                     if time.monotonic() - started > TIMEOUT_S:
                         raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
-        except httpx.TimeoutException:
+        except httpcore.TimeoutException:
             raise ControlFailed(action, f"no answer within {TIMEOUT_S:g} s") from None
-        except httpx.HTTPError as error:
+        except (httpcore.NetworkError, httpcore.ProtocolError) as error:
             raise ControlFailed(action, _no_answer(error)) from None
-        if answer.status_code == 501:
+        if answer.status == 501:
             raise Unsupported(action)
-        kind = answer.headers.get("Content-Type", "no content type").partition(";")[0][:60]
-        what = f"status {answer.status_code}, {kind}, {len(body)} bytes"
-        if answer.status_code == 422:
+        what = f"status {answer.status}, {_media_type(answer)}, {len(body)} bytes"
+        if answer.status == 422:
             raise Refused(action, _why(_json_object(action, bytes(body), what)))
-        if answer.status_code in {401, 403}:
+        if answer.status in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
-        if answer.status_code != 200:
+        if answer.status != 200:
             sent = [json.dumps(arguments), self._token.reveal() if self._token is not None else ""]
             raise ControlFailed(action, what + _error_text(bytes(body), sent))
         return _json_object(action, bytes(body), what)
@@ -153,6 +166,13 @@ class CommandControl:
         if done.exit_code != 0:
             raise ControlFailed(action, what + _error_text(done.stdout, [json.dumps(arguments)]))
         return _json_object(action, done.stdout, what)
+
+
+def _media_type(answer: httpcore.Response) -> str:
+    for name, value in answer.headers:
+        if name.lower() == b"content-type":
+            return value.decode("latin-1").partition(";")[0][:60]
+    return "no content type"
 
 
 def _longest(action: str) -> int:
@@ -192,7 +212,7 @@ def _json_object(action: str, body: bytes, what: str) -> dict[str, Any]:
     return answer
 
 
-def _no_answer(error: httpx.HTTPError) -> str:
+def _no_answer(error: Exception) -> str:
     """The reason for a missing answer, without library texts: those may contain URLs or headers."""
     cause: BaseException | None = error
     while cause is not None:
