@@ -16,7 +16,7 @@ from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.partial_read import read_while
 from gateproof.conformance.wire.pipelining import answers_in_a_row
 from gateproof.conformance.wire.race import Run, Track
-from gateproof.conformance.wire.route import Place, origin
+from gateproof.conformance.wire.route import Place, host_and_port, origin
 
 RATE_LIMIT_BUDGET_S = 60.0
 # After this many checks in a row that began with a silent target, one more request is tried.
@@ -286,8 +286,7 @@ class Wire:
 
     def _place(self, url: str) -> Place | None:
         try:
-            parts = urlsplit(url)
-            where, host, _ = origin(url), parts.hostname or "", parts.port
+            where, (host, _) = origin(url), host_and_port(urlsplit(url).netloc)
         except ValueError:
             # An invalid port or IPv6 address.
             return None

@@ -1,7 +1,7 @@
 """Persistent connections, and one request over one of them.
 
-This uses httpcore, on which httpx is built. A run sends thousands of small requests, and what httpx adds
-(cookies, redirects, header and URL models) would have to be disabled anyway.
+The sockets and their exceptions are those of httpcore. Its pool and its use of h11 were a third of what a
+request cost: see docs/adr/0006.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ import httpcore
 from gateproof.conformance.wire.bounded import Bounded, Deadline
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.exhausted import raise_if_exhausted
-from gateproof.conformance.wire.route import Place, trust
+from gateproof.conformance.wire.http1 import ENDED, Incoming, Outgoing, exchanged
+from gateproof.conformance.wire.pool import End, Line, Pool
+from gateproof.conformance.wire.route import Place, host_and_port, trust
 
 # The beginning of the failure text if TLS does not accept the other side's certificate.
 DISTRUSTED = "the certificate was refused"
 MAX_BODY = 4 * 1024 * 1024
 # Servers may close idle connections at any time; this is unlikely within this time.
 KEEPALIVE_S = 1.0
-_AT_ONCE = 100
-# The message of httpcore for a connection that ended before an answer.
-_NO_BYTE = "Server disconnected without sending a response."
 CONNECT_S = 10.0
 _OWN_HEADERS = (
     (b"Accept", b"*/*"),
@@ -36,6 +35,9 @@ _OWN_HEADERS = (
     (b"Connection", b"keep-alive"),
     (b"User-Agent", b"gateproof"),
 )
+# httpcore knows the schemes of WebSocket as well.
+_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
+_SECURE = frozenset({"https", "wss"})
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
 # Characters that strict servers accept on a request line; others are percent-encoded.
 _UNESCAPED = "!$%&'()*+,;=:@/?[]"
@@ -69,19 +71,14 @@ class Connections:
     def __init__(
         self, *, timeout_s: float, network: httpcore.NetworkBackend | None = None, held_s: float = 0.0
     ) -> None:
-        self._pools: dict[tuple[object, ...], httpcore.ConnectionPool] = {}
+        self._pools: dict[tuple[object, ...], Pool] = {}
         self._deadline, self._held_s = Deadline(), held_s
         self._network = Bounded(network or httpcore.SyncBackend(), self._deadline)
         self._opening = Lock()
         # Seconds for which requests were delayed so far to limit their rate.
         self.paced_s = 0.0
         self._timeout_s = timeout_s
-        self._timeouts = {
-            "connect": min(timeout_s, CONNECT_S),
-            "read": timeout_s,
-            "write": timeout_s,
-            "pool": timeout_s,
-        }
+        self._waits = {"connect_s": min(timeout_s, CONNECT_S), "wait_s": timeout_s}
 
     def close(self) -> None:
         for pool in self._pools.values():
@@ -93,7 +90,7 @@ class Connections:
         place.go_ahead()
         self.paced_s += time.monotonic() - begun
         # Reading certificates takes time, which is not the target's.
-        self._pool(place, alone=request.alone)
+        self._pool(place, request, alone=request.alone)
         try:
             with self._deadline.within(self._timeout_s + request.longer_s + self._held_s):
                 return self._ask(place, request)
@@ -115,51 +112,58 @@ class Connections:
 
     def _ask(self, place: Place, request: Request) -> Answer:
         started, body = time.monotonic(), bytearray()
-        answer, resent = self._sent(place, request)
+        line, answer, resent = self._sent(place, request)
         try:
-            headers = tuple((key.decode("latin-1"), value.decode("latin-1")) for key, value in answer.headers)
-            decode = _decoder(headers)
-            for chunk in answer.iter_stream():
+            decode = _decoder(answer.headers)
+            for chunk in answer.chunks():
                 body += decode(chunk, MAX_BODY + 1 - len(body))
                 if len(body) > MAX_BODY:
                     raise NoAnswer(f"no answer: the body is longer than {MAX_BODY} bytes")
                 if request.until is not None and request.until(bytes(body)):
                     break
         finally:
-            answer.close()
+            line.give_back(keep=answer.allows_another())
         return Answer(
             status=answer.status,
-            headers=headers,
+            headers=answer.headers,
             body=bytes(body),
             elapsed_s=time.monotonic() - started,
-            phrase=answer.extensions.get("reason_phrase", b"").decode("latin-1"),
+            phrase=answer.phrase,
             resent=resent,
         )
 
-    def _sent(self, place: Place, request: Request) -> tuple[httpcore.Response, bool]:
-        """The answer, and whether the request was sent twice.
+    def _sent(self, place: Place, request: Request) -> tuple[Line, Incoming, bool]:
+        """The answer and its connection, and whether the request was sent twice.
 
         A server may end a kept connection at any moment. If such a connection ends before a byte of the
         answer, the request goes out once more, on a new connection (RFC 9112, 9.3.1).
         """
-        opened: list[str] = []
+        line: Line | None = None
         try:
-            pool = self._pool(place, alone=request.alone)
-            return pool.handle_request(self._prepared(place, request, opened)), False
+            outgoing, end = self._prepared(place, request)
+            line = self._pool(place, request, alone=request.alone).take(end, **self._waits)
+            return line, self._begun(line, outgoing, request), False
         except (httpcore.ReadError, httpcore.RemoteProtocolError) as error:
-            if opened or not _has_ended(error):
+            if line is None or line.is_new or not _has_ended(error):
                 raise
-            pool = self._pool(place, alone=True)
-            return pool.handle_request(self._prepared(place, request, opened)), True
+        outgoing, end = self._prepared(place, request)
+        line = self._pool(place, request, alone=True).take(end, **self._waits)
+        return line, self._begun(line, outgoing, request), True
 
-    def _prepared(self, place: Place, request: Request, opened: list[str]) -> httpcore.Request:
-        """The request for httpcore; `opened` gets an entry for each connection that it opens."""
+    def _begun(self, line: Line, outgoing: Outgoing, request: Request) -> Incoming:
+        """The answer as soon as its head has been received."""
+        try:
+            read_s = self._timeout_s + request.longer_s
+            return exchanged(line.stream, outgoing, write_s=self._timeout_s, read_s=read_s)
+        except BaseException:
+            line.give_back(keep=False)
+            raise
+
+    def _prepared(self, place: Place, request: Request) -> tuple[Outgoing, End]:
+        """The request as octets, and where it goes."""
         parts = urlsplit(request.url)
-        host, port = (parts.hostname or "").encode("idna"), parts.port
-        timeouts = self._timeouts
-        if request.longer_s:
-            timeouts = {**timeouts, "read": self._timeout_s + request.longer_s}
-        extensions: dict[str, object] = {"timeout": timeouts, "trace": _noting_connections(opened)}
+        hostname, port = host_and_port(parts.netloc)
+        host = hostname.encode("idna")
         headers = _encoded((*place.headers_for_a_request().items(), *request.headers))
         named = {name.lower() for name, _ in headers}
         if b"host" not in named:
@@ -172,43 +176,37 @@ class Connections:
             request.body or request.method in _WITH_BODY
         ):
             headers.append((b"Content-Length", b"%d" % len(request.body)))
-        if place.connect_to is not None or place.is_own_name(parts.hostname or ""):
-            extensions["sni_hostname"] = host.decode("ascii")
-            where, port = place.address(request.url)
-            host = where.encode("ascii")
-        if request.target is not None:
-            extensions["target"] = request.target
-        url = httpcore.URL(scheme=parts.scheme.encode(), host=host, port=port, target=_target(request.url))
-        return httpcore.Request(
-            request.method, url, headers=headers, content=request.body, extensions=extensions
-        )
+        target = _target(request.url) if request.target is None else request.target
+        outgoing = Outgoing(request.method.encode("ascii"), target, headers, request.body)
+        return outgoing, _end(place, request.url, host.decode("ascii"))
 
-    def _pool(self, place: Place, *, alone: bool) -> httpcore.ConnectionPool:
-        key = (place.ca_file, place.client_cert, place.connect_to, alone)
+    def _pool(self, place: Place, request: Request, *, alone: bool) -> Pool:
+        is_secure = urlsplit(request.url).scheme in _SECURE
+        key = (is_secure, place.ca_file, place.client_cert, place.connect_to, alone)
         # Threads may create the pool at the same time; only one pool must be kept.
         with self._opening:
             if key not in self._pools:
-                self._pools[key] = httpcore.ConnectionPool(
-                    trust(place),
-                    max_connections=_AT_ONCE,
-                    max_keepalive_connections=0 if alone else None,
-                    keepalive_expiry=KEEPALIVE_S,
-                    network_backend=self._network,
-                )
+                context = trust(place) if is_secure else None
+                self._pools[key] = Pool(context, self._network, keep_s=0.0 if alone else KEEPALIVE_S)
             return self._pools[key]
 
 
-def _noting_connections(opened: list[str]) -> Callable[[str, object], None]:
-    def note(event: str, _: object) -> None:
-        if event.startswith("connection.connect_") and event.endswith(".started"):
-            opened.append(event)
-
-    return note
+def _end(place: Place, url: str, name: str) -> End:
+    """Where a request for this URL goes; `name` is its host in the certificate."""
+    parts = urlsplit(url)
+    if parts.scheme not in _PORTS:
+        raise httpcore.UnsupportedProtocol
+    hostname, port = host_and_port(parts.netloc)
+    host = name
+    if place.connect_to is not None or place.is_own_name(hostname):
+        host, port = place.address(url)
+    tls_name = name if parts.scheme in _SECURE else None
+    return End(host=host, port=port or _PORTS[parts.scheme], tls_name=tls_name)
 
 
 def _has_ended(error: Exception) -> bool:
     """True if the connection ended before an answer; false for an answer that is not HTTP."""
-    return isinstance(error, httpcore.ReadError) or str(error) == _NO_BYTE
+    return isinstance(error, httpcore.ReadError) or str(error) == ENDED
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit
 
 from gateproof.conformance.wire.rate_limit import Pace
@@ -80,10 +81,21 @@ def origin(url: str) -> str:
     """Scheme, host and port of a URL in normalized form; a URL without a host is returned as it is."""
     parts = parts_of(url)
     try:
-        port = parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+        host, port = host_and_port(parts.netloc)
     except ValueError:
         return url
-    return f"{parts.scheme}://{parts.hostname.lower()}:{port}" if parts.hostname else url
+    port = port or {"https": 443, "http": 80}.get(parts.scheme)
+    return f"{parts.scheme}://{host.lower()}:{port}" if host else url
+
+
+@lru_cache(maxsize=1024)
+def host_and_port(netloc: str) -> tuple[str, int | None]:
+    """Host and port in the second part of a URL; raises ValueError if the port is invalid.
+
+    The parts of a URL parse it again for each of them, and every request needs them several times.
+    """
+    parts = SplitResult("", netloc, "", "", "")
+    return parts.hostname or "", parts.port
 
 
 def line_to_add(url: str) -> str:
