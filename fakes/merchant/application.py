@@ -34,7 +34,7 @@ def application(merchant: Merchant) -> Starlette:
         ("sign_in", places.sign_in, ["POST"], submit_form),
         ("token", places.token_endpoint, ["POST"], token_endpoint),
         ("userinfo", places.userinfo_endpoint, ["GET", "POST"], userinfo),
-        ("jwks", places.jwks_uri, ["GET"], _keys),
+        ("jwks", places.jwks_uri, ["GET"], _fixed(merchant.signer.public_keys(merchant.shape))),
         ("orders", f"{places.api_url}/orders", ["GET"], orders),
     ]
     table += [("discovery", path, ["GET"], _described) for path in discovery_paths(places.issuer)]
@@ -51,8 +51,11 @@ async def _described(merchant: Merchant, _request: Request, _entry: JournalEntry
     return json_answer(merchant.shape, {**discovery(merchant.shape), **merchant.lies.discovery})
 
 
-async def _keys(merchant: Merchant, _request: Request, _entry: JournalEntry) -> Response:
-    return json_answer(merchant.shape, merchant.signer.public_keys(merchant.shape))
+def _fixed(document: dict[str, object]) -> Handler:
+    async def answer(merchant: Merchant, _request: Request, _entry: JournalEntry) -> Response:
+        return json_answer(merchant.shape, document)
+
+    return answer
 
 
 def _journaled(

@@ -7,7 +7,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import jwt
@@ -19,18 +19,14 @@ from gateproof.fakes.merchant.shape import BASE64URL, Shape, choices
 _OCTETS = 256
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Signer:
     """The merchant's own keys: RSA for ID tokens (OpenID Connect's default), EC for access tokens."""
 
+    rsa_key: rsa.RSAPrivateKey
     ec_key: ec.EllipticCurvePrivateKey
     rsa_kid: str
     ec_kid: str
-
-    @cached_property
-    def rsa_key(self) -> rsa.RSAPrivateKey:
-        """Made when it is first used, because it takes longer than everything else at a merchant's start."""
-        return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
     def id_token(self, claims: dict[str, Any]) -> str:
         return jwt.encode(claims, self.rsa_key, "RS256", headers={"kid": self.rsa_kid})
@@ -55,6 +51,7 @@ def new_signer(seed: int) -> Signer:
     """New keys, with key IDs that the seed selects."""
     rng = choices(seed, "kid")
     return Signer(
+        rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048),
         ec_key=ec.generate_private_key(ec.SECP256R1()),
         rsa_kid=f"m/{rng.randrange(10**6)}",
         ec_kid=f"{rng.randrange(10**6)}:at",
