@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import socket
+import time
 from urllib.parse import urlsplit
 
 _HEAD_END = b"\r\n\r\n"
@@ -15,6 +16,8 @@ _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _CLOSED = re.compile(rb"\r\nconnection: *close", re.IGNORECASE)
 _OCTETS = 65_536
+# Much shorter than the merchant's own limit for idle connections.
+_KEPT_S = 60.0
 
 
 class AdminConnections:
@@ -25,12 +28,12 @@ class AdminConnections:
         self._address = (parts.hostname or "", parts.port or 80)
         self._timeout_s = timeout_s
         self._fields = f"HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {token}\r\nContent-Length:"
-        # Without a lock, because append and pop are atomic.
-        self._idle: list[socket.socket] = []
+        # Each with the time when it became idle. Without a lock, because append and pop are atomic.
+        self._idle: list[tuple[socket.socket, float]] = []
 
     def close(self) -> None:
         while self._idle:
-            self._idle.pop().close()
+            self._idle.pop()[0].close()
 
     def post(self, path: str, body: bytes) -> tuple[int, bytes]:
         """Status and body of the answer; raises OSError if there is none."""
@@ -45,16 +48,24 @@ class AdminConnections:
         if _CLOSED.search(head):
             connection.close()
         else:
-            self._idle.append(connection)
+            self._idle.append((connection, time.monotonic()))
         return status, answer
 
     def _connection(self) -> socket.socket:
+        while (kept := self._newest()) is not None:
+            connection, since = kept
+            if time.monotonic() - since < _KEPT_S:
+                return connection
+            connection.close()
+        connection = socket.create_connection(self._address, self._timeout_s)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def _newest(self) -> tuple[socket.socket, float] | None:
         try:
             return self._idle.pop()
         except IndexError:
-            connection = socket.create_connection(self._address, self._timeout_s)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return connection
+            return None
 
 
 def _received(connection: socket.socket) -> tuple[int, bytes, bytes]:

@@ -11,6 +11,7 @@ from threading import Barrier, Thread
 
 import pytest
 
+from gateproof.fakes.merchant import admin_connections
 from gateproof.fakes.merchant.admin_connections import AdminConnections
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
@@ -73,6 +74,15 @@ def test_a_connection_is_used_again() -> None:
     assert head.startswith(b"POST /lookup HTTP/1.1\r\n")
     assert b"\r\nAuthorization: Bearer t0ken\r\n" in head
     assert body == b'{"token": 1}'
+
+
+def test_a_connection_that_was_idle_for_long_is_not_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with merchant(saying(WHOLE), saying(WHOLE)) as (connections, heard):
+        connections.post("/fired", b"{}")
+        monkeypatch.setattr(admin_connections, "_KEPT_S", 0.0)
+        connections.post("/fired", b"{}")
+
+    assert [number for number, _ in heard] == [0, 1]
 
 
 def test_an_answer_may_come_in_pieces() -> None:
