@@ -250,12 +250,14 @@ def _options(
     logs = isinstance(target, AgentTarget) and bool(target.logs.files)
     # Only a service with free ports can be started once for each worker.
     only_one = by_hand or logs or (isinstance(target, ServiceTarget) and not target.may_run_twice)
+    own_targets = role == "gateway" and (target is None or target.may_run_twice)
+    usual = workers_of_a_run(len(planned(selected, role)), own_targets=own_targets)
     return RunOptions(
         role=role,
         only=tuple(arguments.only),
         skip=tuple(arguments.skip),
         shard=arguments.shard,
-        workers=1 if only_one else arguments.workers or workers_of_a_run(len(planned(selected, role))),
+        workers=1 if only_one else arguments.workers or usual,
         seed=seed,
         faults=arguments.faults,
         intercept=arguments.intercept,

@@ -40,3 +40,6 @@ _.__code__
 
 # What pickle asks a pickler for.
 _.reducer_override
+
+# What xdist asks a scheduler for.
+_.schedule

@@ -6,8 +6,9 @@ import os
 import pickle
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from gateproof.conformance.run.service.worker_copy import share_of
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.needs import touches_whole_target
 from gateproof.reports.result_json import check_result_from_dict
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
@@ -100,6 +103,20 @@ class _Controller:
         self._unused.append(place)
         for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
             self._sink(check_result_from_dict(found), place)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Any:
+        """Lanes, if each worker has its own target; otherwise xdist's own scheduler."""
+        if len(self._contexts) == 1:
+            return None
+        from gateproof.conformance.run.drive.lanes import Lanes  # noqa: PLC0415 - imports xdist
+
+        role = self._contexts[0].target.role
+        return Lanes(
+            config,
+            touches_whole_target=lambda node_id: touches_whole_target(_check_of(node_id, role)),
+            place_of=lambda node: self._places[node.gateway.id],
+        )
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Ends workers of a session that was interrupted while it started them.
@@ -214,11 +231,7 @@ def _own_pytest() -> Iterator[None]:
 
 def _lost(nodeid: str, role: str) -> CheckResult:
     """The result for a check whose worker died."""
-    place, _, item = nodeid.rpartition("::")
-    name = item.partition("[")[0]
-    family = Path(place).stem.partition("_")[0]
-    checks = (check for found in index(role).values() for check in found)
-    rule = next(check.rule for check in checks if check.name == name and check.family == family)
+    rule, item = _check_of(nodeid, role).rule, nodeid.rpartition("::")[2]
     return CheckResult(
         id=f"{rule}/{item}",
         rule=rule,
@@ -226,3 +239,15 @@ def _lost(nodeid: str, role: str) -> CheckResult:
         reason=Reason.WORKER_LOST,
         message="the worker process died in this check",
     )
+
+
+def _check_of(nodeid: str, role: str) -> Check:
+    """The check that pytest collected under this ID."""
+    place, _, item = nodeid.rpartition("::")
+    return _checks(role)[Path(place).stem.partition("_")[0], item.partition("[")[0]]
+
+
+@cache
+def _checks(role: str) -> Mapping[tuple[str, str], Check]:
+    """The checks of a role by family and name."""
+    return {(check.family, check.name): check for found in index(role).values() for check in found}
