@@ -1,13 +1,19 @@
-"""The slowest checks of a run."""
+"""Where the time of a run went, with its slowest checks."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from gateproof.reports.terminal import Screen
-from gateproof.reports.verdicts import RunResult, many
+from gateproof.reports.verdicts import CheckResult, RunResult, many
+
+# What a check can wait for, as the record says it.
+_IN_WORDS = {"target": "for the target", "pauses": "in pauses"}
 
 
 def slowest(screen: Screen, result: RunResult, most: int) -> None:
-    """Prints the slowest checks, each with its duration, ID and number of exchanges."""
+    """Prints the slowest checks, each with its duration, ID, exchanges and waits."""
     checks = [check for rule in result.rules for check in rule.checks if check.duration_s]
     if not most or not checks:
         return
@@ -19,6 +25,25 @@ def slowest(screen: Screen, result: RunResult, most: int) -> None:
         + f": {share:.0%} of {in_all:.0f} s that all checks took together"
     )
     for check in shown:
-        asked = f"  ({many(len(check.exchanges), 'exchange')})" if check.exchanges else ""
-        screen.say(f"  {check.duration_s:>7.1f} s  {check.id}{asked}")
+        screen.say(f"  {check.duration_s:>7.1f} s  {check.id}{_details(check)}")
+    if waited := waited_in_words(result.run):
+        screen.say(f"all checks {waited}")
     screen.say()
+
+
+def waited_in_words(run: Mapping[str, Any]) -> str:
+    """How long the checks waited, and for what; empty if they did not, or if an older record does not say."""
+    waits = _waits(run.get("waited_s") or {}, decimals=0)
+    return f"waited {' and '.join(waits)}" if waits else ""
+
+
+def _details(check: CheckResult) -> str:
+    told = [many(len(check.exchanges), "exchange")] if check.exchanges else []
+    told += _waits(check.waited_s, decimals=1)
+    return f"  ({', '.join(told)})" if told else ""
+
+
+def _waits(waited_s: Mapping[str, float], *, decimals: int) -> list[str]:
+    return [
+        f"{waited_s[name]:.{decimals}f} s {words}" for name, words in _IN_WORDS.items() if waited_s.get(name)
+    ]

@@ -97,6 +97,7 @@ class EvidenceWriter:
             "replay": result.replay,
             "blocking": result.blocking,
             "duration_s": result.duration_s,
+            **({"waited_s": dict(result.waited_s)} if result.waited_s else {}),
             **({"picture": result.picture} if result.picture else {}),
         }
         values: dict[str, Any] = plain(found)

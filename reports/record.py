@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -59,7 +60,8 @@ class CheckLine:
     blocking: bool
     duration_s: float
     public: tuple[str, ...]
-    # Older records do not have these three.
+    # Older records do not have these four.
+    waited_s: Mapping[str, float] = field(default_factory=dict)
     guilty: int | None = None
     scenario: str = ""
     picture: str = ""
@@ -175,8 +177,14 @@ def result_of(record: Record) -> RunResult:
         reason=judged.reason,
         rules=judged.rules,
         target=target_facts(record.header),
-        run=run_facts(record.header, record.footer, record.digest, took_s),
+        run=run_facts(record.header, record.footer, record.digest, took_s, _waited_s(checks)),
     )
+
+
+def _waited_s(checks: Sequence[CheckResult]) -> dict[str, float]:
+    """How long all checks together waited, and for what."""
+    found = sum((Counter(check.waited_s) for check in checks), Counter[str]())
+    return {name: round(wait, 3) for name, wait in found.items()}
 
 
 def results(record: Record) -> list[CheckResult]:
@@ -192,6 +200,7 @@ def results(record: Record) -> list[CheckResult]:
             got=line.got,
             blocking=line.blocking,
             duration_s=line.duration_s,
+            waited_s=line.waited_s,
             observations=line.observations,
             faults=line.faults,
             replay=line.replay,

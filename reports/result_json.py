@@ -23,6 +23,7 @@ def check_result_to_dict(result: CheckResult) -> dict[str, Any]:
             "verdict": result.verdict.value,
             "reason": result.reason.value,
             "observations": dict(result.observations),
+            "waited_s": dict(result.waited_s),
             "faults": [dict(fault) for fault in result.faults],
             "exchanges": [shown_to_dict(shown) for shown in result.exchanges],
         }
@@ -92,6 +93,7 @@ def _check(check: CheckResult, *, own_ca: bool) -> dict[str, Any]:
     optional = {
         "expected": check.expected,
         "got": check.got,
+        "waited_s": dict(check.waited_s),
         "observations": dict(check.observations),
         "faults": [dict(fault) for fault in check.faults],
         "replay": dict(check.replay) if check.replay else None,

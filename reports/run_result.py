@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -96,7 +96,9 @@ def target_facts(header: Header) -> dict[str, Any]:
     return {key: value for key, value in facts.items() if value or key in {"name", "version"}}
 
 
-def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float) -> dict[str, Any]:
+def run_facts(
+    header: Header, footer: Footer | None, digest: str, took_s: float, waited_s: Mapping[str, float]
+) -> dict[str, Any]:
     """The run's values for the outputs."""
     options = header.options
     selection: dict[str, Any] = {"only": list(options.only), "skip": list(options.skip)}
@@ -130,6 +132,7 @@ def run_facts(header: Header, footer: Footer | None, digest: str, took_s: float)
         "parts": [asdict(part) for part in header.parts],
         "proof": asdict(header.proof) if header.proof is not None else None,
         "duration_s": footer.duration_s if footer is not None else took_s,
+        "waited_s": dict(waited_s),
         "cut_short": footer.cut_short if footer is not None else INTERRUPTED,
         "complete": footer is not None and not footer.cut_short,
     }

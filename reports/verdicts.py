@@ -95,6 +95,7 @@ class CheckResult:
 
     ``blocking``: if this check is not testable, its rule is not testable either; false for a part that the
     rule does not need. ``public`` are names that the redactor may show although they look like credentials.
+    ``waited_s`` is how long it waited for answers of the target, and how long it paused for other reasons.
     ``reason`` is by default the usual one of the verdict. ``faults`` are those that fired, with name, layer,
     hop and count. ``replay`` is what repeats a failure. ``guilty`` is the position of the exchange that the
     claim is about, if it names one. ``scenario`` says what was done to a target that sends the requests
@@ -112,6 +113,7 @@ class CheckResult:
     got: str = ""
     blocking: bool = True
     duration_s: float = 0.0
+    waited_s: Mapping[str, float] = field(default_factory=dict)
     observations: Mapping[str, Any] = field(default_factory=dict)
     faults: tuple[Mapping[str, Any], ...] = ()
     replay: Mapping[str, Any] | None = None

@@ -177,7 +177,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--fail-fast", action=argparse.BooleanOptionalAction, help="stop at the first deciding failure"
     )
     parser.add_argument(
-        "--durations", type=_durations, metavar="N", help="print the N slowest checks at the end (default: 0)"
+        "--durations",
+        type=_durations,
+        metavar="N",
+        help="print the N slowest checks at the end, and what they waited for (default: 0)",
     )
     parser.add_argument("--quiet", action=argparse.BooleanOptionalAction, help="print the verdict only")
     parser.add_argument("--no-color", action="store_true", help="no colours")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.waits import AnswerTime, waits
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.redacted_view import mention
 from gateproof.conformance.wire.redacted_view import show as show_in_full
@@ -67,6 +69,10 @@ class Bench(ABC):
         """False if steps may fail for reasons outside of the target."""
         return True
 
+    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
+        """What the check waited for, if it took so long and computed so long. An agent runs all the time."""
+        return waits(took_s=took_s, computed_s=computed_s, answers_s=took_s - computed_s)
+
     def scenario(self) -> str:
         """What was done to a target that sends requests itself, such as an agent.
 
@@ -81,6 +87,11 @@ class SendingBench(Bench):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._sent: list[Exchange] = []
+        self._answer_time = AnswerTime()
+
+    def note_begin(self, check_id: str) -> None:
+        super().note_begin(check_id)
+        self._answer_time.reset()
 
     def exchanges(self) -> Sequence[Exchange]:
         return self._sent
@@ -91,3 +102,7 @@ class SendingBench(Bench):
 
     def _record(self, exchange: Exchange) -> None:
         self._sent.append(exchange)
+        self._answer_time.add(exchange.at_s, time.monotonic())
+
+    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
+        return waits(took_s=took_s, computed_s=computed_s, answers_s=self._answer_time.total_s())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from gateproof.reports.durations import waited_in_words
 from gateproof.reports.html_page.exchange import Detail
 from gateproof.reports.html_page.labels import BASELINED, ERROR, FAILED, FINDING, badge, kind_of, outcome_of
 from gateproof.reports.html_page.markup import block, counted, cut, facts, foreign, link, text
 from gateproof.reports.summary_texts import cut_short, decides, target_name, tried
-from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
+from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict, many
 
 _ROLES = {"gateway": "a gateway", "service": "an operator's service", "agent": "an agent"}
 _REASONS_IN_SIGHT = 5
@@ -76,11 +77,14 @@ def _harness(run: Mapping[str, Any]) -> list[tuple[str, str]]:
     changed = ", changed" if run.get("harness_dirty") else ""
     named = f"gateproof {version}" + (f" ({commit[:12]}{changed})" if commit else "")
     duration = f", <span class=took>{took:.1f}\u00a0s</span>" if isinstance(took, int | float) else ""
+    workers = many(run["workers"], "worker") if run.get("workers") else ""
+    waited = waited_in_words(run)
     chosen = [f"{name} {_several(value)}" for name, value in (run.get("selection") or {}).items() if value]
     modes = [name for name in ("strict", "certify") if run.get(name)]
     return [
         ("Harness", text(named) if version else ""),
         ("Started", f"<time>{text(run['started'])}</time>{duration}" if run.get("started") else ""),
+        ("Workers", text(f"{workers}; all checks {waited}" if workers and waited else workers)),
         ("Seed", f"<code>{text(run['seed'])}</code>" if run.get("seed") is not None else ""),
         ("Mode", text(", ".join(modes))),
         ("Only a part", text("; ".join(chosen))),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.reports.durations import slowest
+from gateproof.reports.durations import slowest, waited_in_words
 from gateproof.reports.terminal import screen
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -41,6 +41,30 @@ def test_slowest_checks_come_first(most: int, expected: list[str]) -> None:
     lines = out.getvalue().split("\n")[:-1]
     assert len(lines) == len(expected)
     assert all(part in line for part, line in zip(expected, lines, strict=True))
+
+
+def test_waits_are_told_for_each_check_and_for_all() -> None:
+    out = io.StringIO()
+    waiting = CheckResult(
+        id="VAULT-06/silence",
+        rule="VAULT-06",
+        verdict=Verdict.PASSED,
+        duration_s=4.1,
+        waited_s={"pauses": 1.04, "target": 3.0},
+    )
+    rule = replace(result().rules[0], checks=(waiting,))
+
+    slowest(
+        screen(out), replace(result(), rules=(rule,), run={"waited_s": {"target": 41.2, "pauses": 20.6}}), 1
+    )
+
+    assert "4.1 s  VAULT-06/silence  (3.0 s for the target, 1.0 s in pauses)" in out.getvalue()
+    assert "all checks waited 41 s for the target and 21 s in pauses" in out.getvalue()
+
+
+@pytest.mark.parametrize("run", [{}, {"waited_s": {}}, {"waited_s": {"target": 0}}])
+def test_run_that_waited_for_nothing_says_nothing_of_it(run: dict[str, object]) -> None:
+    assert waited_in_words(run) == ""
 
 
 def test_run_without_a_check_says_nothing() -> None:

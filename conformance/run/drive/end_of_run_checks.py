@@ -38,6 +38,9 @@ class EndOfRun:
     def owns_steps(self) -> bool:
         return True
 
+    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:  # noqa: ARG002
+        return {}
+
     def scenario(self) -> str:
         return ""
 

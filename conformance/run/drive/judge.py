@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from gateproof.conformance.run.context.base import Context
@@ -72,6 +72,9 @@ class CheckContext(Protocol):
     def owns_steps(self) -> bool:
         """False if steps may fail for reasons outside of the target."""
 
+    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
+        """What the check waited for, if it took so long and computed so long."""
+
     def scenario(self) -> str:
         """What was done to a target that sends requests itself; empty for one that answers them."""
 
@@ -90,7 +93,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
             message=message,
             blocking=not is_optional(missing, check),
         )
-    started, clock = time.monotonic(), WallClock()
+    started, computed, clock = time.monotonic(), time.process_time(), WallClock()
     guilty: Exchange | None = None
     owner = ""
     with tallying() as tally:
@@ -111,6 +114,8 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
     if (jumped_s := clock.jumped_s()) and verdict is not Verdict.NOT_APPLICABLE:
         verdict, reason, texts = Verdict.ERROR, Reason.CLOCK_JUMPED, {"message": _jumped(jumped_s)}
         guilty, owner, blocking = None, "", True
+    took_s = time.monotonic() - started
+    waited_s = bench.waited_s(took_s=took_s, computed_s=time.process_time() - computed)
     redactor = bench.redactor()
     redact = redactor.text
     exchanges = bench.shown(redactor, in_full=bool(owner) or verdict in {Verdict.FAILED, Verdict.ERROR})
@@ -120,7 +125,8 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
         verdict=verdict,
         reason=reason,
         blocking=blocking,
-        duration_s=round(time.monotonic() - started, 4),
+        duration_s=round(took_s, 4),
+        waited_s=waited_s,
         observations={
             **{
                 name: redact(fact) if isinstance(fact, str) else fact for name, fact in tally.observed.items()

@@ -65,6 +65,7 @@ def bench(*capabilities: str) -> GatewayBench:
             shown=lambda redactor, **_: tuple(mention(each, redactor) for each in seen),
             place_of=lambda exchange: seen.index(exchange) if exchange in seen else None,
             owns_steps=lambda: True,
+            waited_s=lambda **_: {},
             scenario=lambda: f"a run in which {SECRET} is printed",
         ),
     )
