@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 import string
-from urllib.parse import SplitResult, quote, urljoin, urlsplit
+from functools import lru_cache
+from urllib.parse import quote, urljoin, urlsplit
 
 _PRINTABLE = string.ascii_letters + string.digits + string.punctuation
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_AROUND = "".join(map(chr, range(33)))
+_BREAKS = re.compile(r"[\t\r\n]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_WEB_OR_RELATIVE = re.compile(r"(?:https?:|(?![A-Za-z][A-Za-z0-9+.-]*:))", re.IGNORECASE)
+_SLASHES = re.compile(r"^(https?:)?/{2,}", re.IGNORECASE)
 
 
 def resolve(base: str, reference: str, *, encoding: str = "utf-8") -> str:
@@ -16,13 +22,13 @@ def resolve(base: str, reference: str, *, encoding: str = "utf-8") -> str:
     Browsers treat a backslash as a slash, and any number of slashes as two. Without this, the URL of a
     foreign host could be taken for one of the target.
     """
-    text = re.sub(r"[\t\r\n]", "", reference.strip("".join(map(chr, range(33)))))
+    text = _BREAKS.sub("", reference.strip(_AROUND))
     end = min((index for index in (text.find("?"), text.find("#")) if index >= 0), default=len(text))
-    if re.match(r"(?:https?:|(?![A-Za-z][A-Za-z0-9+.-]*:))", text, re.IGNORECASE):
+    if _WEB_OR_RELATIVE.match(text):
         text = text[:end].replace("\\", "/") + text[end:]
-        text = re.sub(r"^(https?:)?/{2,}", lambda match: (match[1] or "") + "//", text, flags=re.IGNORECASE)
+        text = _SLASHES.sub(lambda match: (match[1] or "") + "//", text)
     text = quote(text, safe=_PRINTABLE, encoding=encoding, errors="replace")
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text):
+    if _SCHEME.match(text):
         return text
     try:
         return urljoin(base, text)
@@ -32,15 +38,12 @@ def resolve(base: str, reference: str, *, encoding: str = "utf-8") -> str:
 
 def is_web(url: str) -> bool:
     """True for an http or https URL with a host and a valid port."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
+    return _place(url) is not None
 
 
 def same_origin(one: str, other: str) -> bool:
-    return is_web(one) and is_web(other) and _place(urlsplit(one)) == _place(urlsplit(other))
+    place = _place(one)
+    return place is not None and place == _place(other)
 
 
 def lands_on(redirect_uri: str, url: str) -> bool:
@@ -50,8 +53,10 @@ def lands_on(redirect_uri: str, url: str) -> bool:
     """
     if not is_web(url) or not is_web(redirect_uri):
         return url.partition("#")[0] == redirect_uri
+    if not same_origin(url, redirect_uri):
+        return False
     there, registered = urlsplit(url), urlsplit(redirect_uri)
-    if _place(there) != _place(registered) or (there.path or "/") != (registered.path or "/"):
+    if (there.path or "/") != (registered.path or "/"):
         return False
     parameters = there.query.split("&")
     return all(parameter in parameters for parameter in registered.query.split("&") if parameter)
@@ -61,7 +66,16 @@ def without_query(url: str) -> str:
     return url.partition("#")[0].partition("?")[0]
 
 
-def _place(parts: SplitResult) -> tuple[str, str | None, str, int | None]:
-    """The parts that have to be equal for the same origin; user information counts, too."""
+# Each URL of a navigation is compared several times.
+@lru_cache(maxsize=256)
+def _place(url: str) -> tuple[str, str, str, int] | None:
+    """The parts that have to be equal for the same origin; user information counts, too. None if not web."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _DEFAULT_PORTS or not host or port == 0:
+        return None
     user, at, _ = parts.netloc.rpartition("@")
-    return parts.scheme, parts.hostname, user + at, parts.port or _DEFAULT_PORTS.get(parts.scheme)
+    return parts.scheme, host, user + at, port or _DEFAULT_PORTS[parts.scheme]

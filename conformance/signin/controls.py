@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gateproof.conformance.signin.addresses import resolve
-from gateproof.conformance.signin.node_ids import ancestors, attributes_of, text_of, words_of
+from gateproof.conformance.signin.node_ids import attributes_of, text_of, words_of
 from gateproof.conformance.signin.page import Button, Field
+from gateproof.conformance.signin.surroundings import hides
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from selectolax.lexbor import LexborNode
 
-    from gateproof.conformance.signin.node_ids import Words
+    from gateproof.conformance.signin.surroundings import Surrounding
 
 FORM_URLENCODED = "application/x-www-form-urlencoded"
-_UNSEEN = re.compile(r"\bdisplay\s*:\s*none\b|\bvisibility\s*:\s*hidden\b", re.IGNORECASE)
 ENCTYPES = {FORM_URLENCODED, "multipart/form-data", "text/plain"}
 
 
@@ -27,22 +26,17 @@ def action_of(value: str | None, url: str, base: str) -> str:
     return resolve(base, value) if value and value.strip() else url
 
 
-def is_hidden(node: LexborNode) -> bool:
-    """True if the element is hidden by an attribute or an inline style."""
-    return any("hidden" in each.attributes or _hides(each) for each in (node, *ancestors(node)))
-
-
-def _hides(node: LexborNode) -> bool:
-    style = node.attributes.get("style")
-    return style is not None and _UNSEEN.search(style) is not None
-
-
 def read_control(
-    node: LexborNode, labels: Mapping[str, str], words: Words, url: str, base: str
+    node: LexborNode,
+    attributes: Mapping[str, str],
+    around: Surrounding,
+    labels: Mapping[str, str],
+    url: str,
+    base: str,
 ) -> Field | Button | None:
     """A field or a submit button; None for other buttons, which only scripts use."""
-    attributes = attributes_of(node)
     kind = attributes.get("type", "").strip().lower()
+    hidden = around.hidden or hides(attributes)
     if node.tag == "button" or (node.tag == "input" and kind in {"submit", "image", "button", "reset"}):
         if kind in {"button", "reset"}:
             return None
@@ -51,11 +45,10 @@ def read_control(
             if node.tag == "button"
             else attributes.get("value") or attributes.get("alt") or "Submit"
         )
-        button = _button(attributes, "image" if kind == "image" else "submit", text, url, base)
-        return replace(button, hidden=is_hidden(node))
+        kind = "image" if kind == "image" else "submit"
+        return _button(attributes, kind, text, url, base, hidden=hidden)
     label = labels.get(attributes["id"], "") if attributes.get("id") else ""
-    around = next((words(parent) for parent in ancestors(node) if parent.tag == "label"), "")
-    hints = (label, around, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
+    hints = (label, around.label, attributes.get("placeholder", ""), attributes.get("aria-label", ""))
     field = Field(
         kind="textarea" if node.tag == "textarea" else "select" if node.tag == "select" else kind or "text",
         name=attributes.get("name", ""),
@@ -64,7 +57,7 @@ def read_control(
         required="required" in attributes,
         readonly="readonly" in attributes,
         autocomplete=attributes.get("autocomplete", "").lower(),
-        hidden=is_hidden(node),
+        hidden=hidden,
         label=" ".join(hint for hint in hints if hint),
     )
     return _with_state(field, node, attributes)
@@ -99,7 +92,9 @@ def _select(field: Field, node: LexborNode, *, multiple: bool) -> Field:
     return replace(field, chosen=tuple(selected), options=tuple(values))
 
 
-def _button(attributes: Mapping[str, str], kind: str, text: str, url: str, base: str) -> Button:
+def _button(
+    attributes: Mapping[str, str], kind: str, text: str, url: str, base: str, *, hidden: bool
+) -> Button:
     method = attributes.get("formmethod", "").lower()
     enctype = attributes.get("formenctype", "").lower()
     return Button(
@@ -111,4 +106,5 @@ def _button(attributes: Mapping[str, str], kind: str, text: str, url: str, base:
         action=action_of(attributes["formaction"], url, base) if "formaction" in attributes else None,
         method=method if method in {"get", "post"} else None,
         enctype=enctype if enctype in ENCTYPES else None,
+        hidden=hidden,
     )

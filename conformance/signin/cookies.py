@@ -11,6 +11,7 @@ import ipaddress
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from gateproof.conformance.targets.kinds import is_loopback
@@ -75,6 +76,8 @@ class Jar:
         return "; ".join(pairs) or None
 
 
+# Asked for each request and each cookie of its answer.
+@lru_cache(maxsize=256)
 def _where(url: str) -> tuple[str, str, bool]:
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()

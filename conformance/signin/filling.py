@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -59,14 +60,15 @@ def asks_password(form: Form) -> bool:
 
 def user_field(form: Form) -> Field | None:
     """The input for the user name: found by its names, or as the last one before a password."""
-    typed = [field for field in form.fields if _is_typed(field) and not field.readonly]
+    fields = form.fields
+    typed = [field for field in fields if _is_typed(field) and not field.readonly]
     typed = [field for field in typed if not field.hidden] or typed
     for hint in (_by_autocomplete, _by_name, _by_label):
         found = next((field for field in typed if hint(field)), None)
         if found is not None:
             return found
-    passwords = [index for index, field in enumerate(form.fields) if field.kind == "password"]
-    before = [field for field in form.fields[: passwords[0]] if field in typed] if passwords else []
+    passwords = [index for index, field in enumerate(fields) if field.kind == "password"]
+    before = [field for field in fields[: passwords[0]] if field in typed] if passwords else []
     return before[-1] if before else None
 
 
@@ -164,14 +166,14 @@ def link_forms(page: Page, *, approve: bool, leads_on: bool) -> tuple[Form, ...]
 
 def reading_of(button: Button, form: Form) -> Reading:
     """The meaning of a button: by its text, else its value, else a name that no other button has."""
+    if reading := _read(button.text) or _read(button.value):
+        return reading
     shared = sum(other.name == button.name for other in form.buttons) > 1
-    for text in (button.text, button.value, "" if shared else button.name, button.id):
-        reading = _read(text)
-        if reading:
-            return reading
-    return ""
+    return ("" if shared else _read(button.name)) or _read(button.id)
 
 
+# The pages of a sign-in have the same few buttons again and again.
+@lru_cache(maxsize=256)
 def _read(text: str) -> Reading:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower().replace("'", "").replace("\u2019", "")
     words = re.findall(r"[a-z]+", spaced)

@@ -14,7 +14,6 @@ from gateproof.conformance.signin.controls import (
     ENCTYPES,
     FORM_URLENCODED,
     action_of,
-    is_hidden,
     read_control,
 )
 from gateproof.conformance.signin.node_ids import (
@@ -28,6 +27,7 @@ from gateproof.conformance.signin.node_ids import (
 )
 from gateproof.conformance.signin.page import Button, Field, Form, Link, Page, Refresh
 from gateproof.conformance.signin.referrer import policy_in
+from gateproof.conformance.signin.surroundings import Surroundings, is_hidden
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,7 +148,7 @@ def _links(tree: LexborHTMLParser, base: str) -> tuple[Link, ...]:
 
 
 def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[Form, ...]:
-    nodes, words = in_order(tree)[:_MOST_CONTROLS], Words()
+    nodes, surroundings = in_order(tree)[:_MOST_CONTROLS], Surroundings(Words())
     labels = {attributes_of(label).get("for", ""): words_of(label) for label in tree.css("label[for]")}
     owned: dict[int, list[Field | Button]] = {}
     forms: dict[int, LexborNode] = {}
@@ -163,11 +163,12 @@ def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[F
         if node is None or node.tag == "form":
             open_form = None if node is None else node.mem_id
             continue
-        owner = _owner(node, open_form, forms, by_id)
-        control = (
-            None if owner is None or _is_disabled(node) else read_control(node, labels, words, url, base)
-        )
-        if owner is not None and control is not None:
+        attributes = attributes_of(node)
+        owner = _owner(node, attributes.get("form"), open_form, forms, by_id)
+        if owner is None or "disabled" in attributes or (around := surroundings(node)).disabled:
+            continue
+        control = read_control(node, attributes, around, labels, url, base)
+        if control is not None:
             owned[owner].append(control)
     return tuple(
         form
@@ -177,30 +178,17 @@ def _forms(tree: LexborHTMLParser, url: str, base: str, charset: str) -> tuple[F
 
 
 def _owner(
-    node: LexborNode, open_form: int | None, forms: Mapping[int, LexborNode], by_id: Mapping[str, int]
+    node: LexborNode,
+    named: str | None,
+    open_form: int | None,
+    forms: Mapping[int, LexborNode],
+    by_id: Mapping[str, int],
 ) -> int | None:
-    named = attributes_of(node).get("form")
     if named is not None:
         return by_id.get(named) if named else None
     if open_form is not None:
         return open_form
     return next((parent.mem_id for parent in ancestors(node) if parent.mem_id in forms), None)
-
-
-def _is_disabled(node: LexborNode) -> bool:
-    """True if the control is disabled: itself, or by a fieldset, except in its first legend."""
-    if "disabled" in node.attributes:
-        return True
-    inside = node
-    for parent in ancestors(node):
-        if parent.tag == "datalist":
-            return True
-        if parent.tag == "fieldset" and "disabled" in parent.attributes:
-            legend = next((child for child in parent.iter() if child.tag == "legend"), None)
-            if legend is None or legend.mem_id != inside.mem_id:
-                return True
-        inside = parent
-    return False
 
 
 def _form(node: LexborNode, controls: list[Field | Button], url: str, base: str, charset: str) -> Form | None:

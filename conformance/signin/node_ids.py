@@ -40,7 +40,7 @@ def numbered(source: str) -> str:
 
 def unnumbered(text: str) -> str:
     """Removes the numbers from text that was not a tag."""
-    return _NUMBERED.sub("", text)
+    return _NUMBERED.sub("", text) if _NUMBER in text else text
 
 
 def text_of(node: LexborNode) -> str:
@@ -50,7 +50,7 @@ def text_of(node: LexborNode) -> str:
 
 def attributes_of(node: LexborNode) -> dict[str, str]:
     """The attributes of an element; one without a value is empty."""
-    return {name: unnumbered(value or "") for name, value in node.attributes.items()}
+    return {name: unnumbered(value) if value else "" for name, value in node.attributes.items()}
 
 
 def words_of(node: LexborNode) -> str:

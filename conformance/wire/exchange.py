@@ -59,7 +59,8 @@ class Answer:
         return next(iter(self.headers_named(name)), None)
 
     def headers_named(self, name: str) -> tuple[str, ...]:
-        return tuple(value for key, value in self.headers if key.lower() == name.lower())
+        wanted = name.lower()
+        return tuple(value for key, value in self.headers if key.lower() == wanted)
 
     def json(self) -> Any:
         """The body as JSON, or NOT_JSON; duplicate members and a byte order mark are allowed."""

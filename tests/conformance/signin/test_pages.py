@@ -226,6 +226,21 @@ def test_what_the_page_hides_is_no_button_and_no_field_to_fill_in():
     assert [button.text for button in form.buttons] == ["Sign in"]
 
 
+def test_each_control_is_read_with_the_elements_around_it():
+    (form,) = page(
+        "<form><label>Outer<p><label><input name=a></label></p><input name=b></label>"
+        "<fieldset disabled><legend><input name=c></legend><legend><input name=d></legend><input name=e>"
+        "</fieldset><div style='visibility:hidden'><p><input name=f><input name=g></p></div>"
+        "<input name=h></form>"
+    ).forms
+
+    fields = [(field.name, field.label, field.hidden) for field in form.fields]
+    assert fields == [
+        ("a", "", False), ("b", "Outer", False), ("c", "", False),
+        ("f", "", True), ("g", "", True), ("h", "", False),
+    ]  # fmt: skip
+
+
 def test_links_are_read_but_those_that_lead_nowhere():
     links = page(
         "<a href='go?a=1'>Sign in</a><a href='#top'>Top</a><a href='javascript:x()'>X</a><a>None</a>"
