@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, Literal
 
 from gateproof.package import PYTHON_MODULE
@@ -88,9 +89,11 @@ def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Sub
     return drawn
 
 
-def _listed(kind: Literal["defect", "variant"], role: str) -> list[dict[str, Any]]:
+@cache
+def _listed(kind: Literal["defect", "variant"], role: str) -> tuple[dict[str, Any], ...]:
+    """The entries of a registry; asked once, because a process of its own loads every implementation."""
     command = [*PYTHON_MODULE, _KINDS[kind], role, "--list"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode != 0:
         raise NoRegistry(f"{_KINDS[kind]} {role} --list ended with exit code {done.returncode}")
-    return list(json.loads(done.stdout))
+    return tuple(json.loads(done.stdout))

@@ -7,6 +7,7 @@ import gzip
 import json
 import time
 from contextlib import suppress
+from functools import cache
 from http.server import BaseHTTPRequestHandler
 
 from dead_answers import Say, always
@@ -66,8 +67,17 @@ def not_http(to: BaseHTTPRequestHandler, _: bytes) -> None:
 
 
 def bomb(size: int) -> Say:
-    """A small body that becomes a large one."""
-    return always(200, gzip.compress(b"[" * size), **{"Content-Encoding": "gzip"})
+    """A small body that becomes a large one; it is made when it is asked for."""
+
+    def say(to: BaseHTTPRequestHandler, sent: bytes) -> None:
+        always(200, _packed(size), **{"Content-Encoding": "gzip"})(to, sent)
+
+    return say
+
+
+@cache
+def _packed(size: int) -> bytes:
+    return gzip.compress(b"[" * size)
 
 
 # None of them is a legal answer to anything.

@@ -9,6 +9,7 @@ import json
 import random
 import time
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
@@ -36,7 +37,11 @@ TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 CLIENT_ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 # Making RSA keys is slow; no test needs keys that nobody else has.
 SIGNER = new_signer(7)
-RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
+@cache
+def rsa_key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def private_key(algorithm: str) -> Any:
@@ -48,7 +53,7 @@ def private_key(algorithm: str) -> Any:
         case "EdDSA":
             return ed25519.Ed25519PrivateKey.generate()
         case _:
-            return RSA_KEY
+            return rsa_key()
 
 
 class Key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,28 @@ from gateproof.conformance.run.proof.scope import SMOKE, Effort, checks_for
 from gateproof.conformance.run.proof.since import Since, short_name, since_the_shipped
 from gateproof.conformance.suite import proven
 
+
 # The rule that catches the first is checked in claim.py, that of the second in keys.py.
-EXP, KID = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
-VARIANTS = subjects("gateway", ["redirects-by-303", "codes-of-128-bits"])
-PAIR = combinations(VARIANTS, 1, 7)
+@cache
+def exp() -> Subject:
+    (found,) = subjects("gateway", ["exp-as-a-string"])
+    return found
+
+
+@cache
+def kid() -> Subject:
+    (found,) = subjects("gateway", ["keys-share-a-kid"])
+    return found
+
+
+@cache
+def variants() -> list[Subject]:
+    return subjects("gateway", ["redirects-by-303", "codes-of-128-bits"])
+
+
+@cache
+def pair() -> list[Subject]:
+    return combinations(variants(), 1, 7)
 
 
 # Asked whenever something is: the basic checks, and the checks of the whole run.
@@ -57,10 +76,10 @@ def shipped(changed: str = "", **other: Any) -> dict[str, Any]:
                 "checks": [caught_by(each)],
                 "took_s": 1.0,
             }
-            for each in (EXP, KID)
+            for each in (exp(), kid())
         },
-        "variants": [each.name for each in VARIANTS],
-        "combined": [short_name(each) for each in PAIR],
+        "variants": [each.name for each in variants()],
+        "combined": [short_name(each) for each in pair()],
         "later": {},
         "made_of": of,
         **other,
@@ -87,33 +106,33 @@ def since(*found: Subject) -> Since:
 def test_nothing_is_tried_again_where_nothing_changed(ships: Any) -> None:
     ships(shipped())
 
-    found = since(EXP, KID, *VARIANTS, *PAIR)
+    found = since(exp(), kid(), *variants(), *pair())
 
     assert not found.left
-    assert found.carried == (EXP, KID, *VARIANTS, *PAIR)
+    assert found.carried == (exp(), kid(), *variants(), *pair())
     assert found.why == f"0 checks changed; {len(found.carried)} of {len(found.carried)} need no new trial"
 
 
 def test_a_changed_module_of_checks_is_asked_and_nothing_else(ships: Any) -> None:
     ships(shipped("conformance/checks/gateway/keys.py"))
 
-    left = since(EXP, KID, *VARIANTS).left
+    left = since(exp(), kid(), *variants()).left
 
-    for each in (EXP, *VARIANTS):
+    for each in (exp(), *variants()):
         asked = left[each].asked if each in left else frozenset()
         assert asked is not None
         assert {"KEYS"} <= {case.partition("-")[0] for case in asked - BESIDE} <= {"KEYS"} or not asked
-        assert each is not EXP or each not in left or left[each].caught_before
-    assert VARIANTS[0] in left
+        assert each is not exp() or each not in left or left[each].caught_before
+    assert variants()[0] in left
     # Its own rule stands in that module, so it has to be caught again.
-    assert not left[KID].caught_before
-    assert caught_by(KID) in (left[KID].asked or ())
+    assert not left[kid()].caught_before
+    assert caught_by(kid()) in (left[kid()].asked or ())
 
 
 def test_a_module_that_checks_share_changes_those_that_import_it(ships: Any) -> None:
     ships(shipped("conformance/checks/gateway/_timestamps.py"))
 
-    asked = since(VARIANTS[0]).left[VARIANTS[0]].asked
+    asked = since(variants()[0]).left[variants()[0]].asked
 
     assert asked
     assert {case.partition("-")[0] for case in asked - BESIDE} <= {
@@ -130,36 +149,36 @@ def test_a_subject_whose_file_changed_is_tried_whole(ships: Any) -> None:
     (file,) = [
         name
         for name in source_digests.made_of("gateway").subjects
-        if f'"{EXP.name} (' in (source_digests.ROOT / name).read_text()
+        if f'"{exp().name} (' in (source_digests.ROOT / name).read_text()
     ]
     ships(shipped(file))
 
-    left = since(EXP, VARIANTS[0]).left
+    left = since(exp(), variants()[0]).left
 
-    assert list(left) == [EXP]
-    assert left[EXP].asked == checks_for(EXP, "gateway", Effort.FULL, 1)
-    assert not left[EXP].caught_before
+    assert list(left) == [exp()]
+    assert left[exp()].asked == checks_for(exp(), "gateway", Effort.FULL, 1)
+    assert not left[exp()].caught_before
 
 
 def test_what_the_full_proof_did_not_try_is_tried_whole(ships: Any) -> None:
     what = shipped()
-    declared = {**what["defects"][KID.name], "rules": ["KEYS-05"]}
+    declared = {**what["defects"][kid().name], "rules": ["KEYS-05"]}
     ships(
         {
             **what,
-            "defects": {KID.name: declared},
-            "later": {EXP.name: what["defects"][EXP.name]},
+            "defects": {kid().name: declared},
+            "later": {exp().name: what["defects"][exp().name]},
             "combined": [],
         }
     )
 
-    assert list(since(EXP, KID, VARIANTS[0], *PAIR).left) == [EXP, KID, *PAIR]
+    assert list(since(exp(), kid(), variants()[0], *pair()).left) == [exp(), kid(), *pair()]
 
 
 def test_checks_of_the_whole_run_are_asked_of_whoever_is_asked_something(ships: Any) -> None:
     ships(shipped("conformance/checks/gateway/keys.py"))
 
-    asked = since(VARIANTS[0]).left[VARIANTS[0]].asked
+    asked = since(variants()[0]).left[variants()[0]].asked
 
     assert asked is not None
     assert asked >= BESIDE
@@ -168,24 +187,24 @@ def test_checks_of_the_whole_run_are_asked_of_whoever_is_asked_something(ships: 
 def test_check_counts_as_seen_on_what_is_there_as_it_was(ships: Any) -> None:
     ships(shipped())
 
-    assert since(EXP).seen == {caught_by(EXP).partition("[")[0]}
+    assert since(exp()).seen == {caught_by(exp()).partition("[")[0]}
 
 
 def test_another_seed_is_no_proof_of_the_same(ships: Any) -> None:
     ships({**shipped(), "seed": 2})
 
     with pytest.raises(ValueError, match="has seed 2"):
-        since(EXP)
+        since(exp())
 
 
 def test_everything_is_tried_where_what_all_depend_on_changed(ships: Any) -> None:
     what = shipped()
     ships({**what, "made_of": {**what["made_of"], "common": "0"}})
 
-    found = since(EXP, VARIANTS[0])
+    found = since(exp(), variants()[0])
 
-    assert list(found.left) == [EXP, VARIANTS[0]]
-    assert found.left[VARIANTS[0]].asked is None
+    assert list(found.left) == [exp(), variants()[0]]
+    assert found.left[variants()[0]].asked is None
     assert "all are tried" in found.why
 
 
@@ -203,21 +222,21 @@ def trial(subject: Subject, *failed: str, caught_before: bool = False) -> Trial:
 
 
 def test_defect_that_was_caught_by_what_did_not_change_need_not_fail() -> None:
-    assert not trial(EXP, caught_before=True).fault()
-    assert trial(EXP).fault().startswith("not caught by CLAIM-04")
-    assert trial(EXP, "REG-01/x", caught_before=True).fault().startswith("undeclared: REG-01")
+    assert not trial(exp(), caught_before=True).fault()
+    assert trial(exp()).fault().startswith("not caught by CLAIM-04")
+    assert trial(exp(), "REG-01/x", caught_before=True).fault().startswith("undeclared: REG-01")
 
 
 def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
     before = shipped("conformance/checks/gateway/keys.py")
     ships(before)
-    left = since(EXP, KID, *VARIANTS)
-    only = replace(left, carried=(EXP, *VARIANTS), left={KID: left.left[KID]})
+    left = since(exp(), kid(), *variants())
+    only = replace(left, carried=(exp(), *variants()), left={kid(): left.left[kid()]})
     proof = Proof(
         role="gateway",
         effort=Effort.FULL,
         seed=1,
-        trials=(trial(KID, caught_by(KID)),),
+        trials=(trial(kid(), caught_by(kid())),),
         complete=True,
         took_s=3.0,
         selected=True,
@@ -226,12 +245,12 @@ def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
 
     assert proof.outcome() is Outcome.HOLDS
     assert proof.figures()["defects"] == proof.figures()["caught"] == 2
-    assert proof.figures()["variants"] == proof.figures()["left_alone"] == len(VARIANTS)
+    assert proof.figures()["variants"] == proof.figures()["left_alone"] == len(variants())
     said = proof.as_json()["since"]
-    assert said["carried"] == {"defect": [EXP.name], "variant": [each.name for each in VARIANTS]}
+    assert said["carried"] == {"defect": [exp().name], "variant": [each.name for each in variants()]}
     again = proof.to_ship(before)
-    assert again["defects"][EXP.name] == before["defects"][EXP.name]
-    assert again["defects"][KID.name]["took_s"] == 2.0
+    assert again["defects"][exp().name] == before["defects"][exp().name]
+    assert again["defects"][kid().name]["took_s"] == 2.0
     assert again["variants"] == before["variants"]
     assert again["made_of"] == source_digests.made_of("gateway").as_json()
 
@@ -239,12 +258,12 @@ def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
 def test_command_carries_over_what_did_not_change(ships: Any, tmp_path: Path, capsys: Any) -> None:
     ships(shipped())
 
-    code = main(["prove", "--since", "--only", EXP.name, "--out", str(tmp_path / "out"), "--no-color"])
+    code = main(["prove", "--since", "--only", exp().name, "--out", str(tmp_path / "out"), "--no-color"])
 
     assert code == 0
     assert "1 of 1 need no new trial" in capsys.readouterr().out
     kept = json.loads((tmp_path / "out" / "prove.json").read_text())
-    assert kept["since"]["carried"]["defect"] == [EXP.name]
+    assert kept["since"]["carried"]["defect"] == [exp().name]
     assert kept["figures"]["caught"] == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from gateproof.conformance.run.proof.implementations import Subject, subjects
 from gateproof.conformance.run.proof.resume import NotTheSame, trials_of
 from gateproof.conformance.run.proof.scope import Effort
 
-SUBJECTS = subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
+
+@cache
+def tried() -> list[Subject]:
+    return subjects("gateway", ["exp-as-a-string", "keys-share-a-kid"])
 
 
 def trial(subject: Subject, **other: Any) -> dict[str, Any]:
@@ -31,19 +35,19 @@ def stored(folder: Path, *trials: dict[str, Any], **other: Any) -> Path:
 
 
 def resumed(path: Path) -> tuple[list[str], float]:
-    found, took_s = trials_of(path, SUBJECTS, role="gateway", effort=Effort.FULL, seed=7)
+    found, took_s = trials_of(path, tried(), role="gateway", effort=Effort.FULL, seed=7)
     assert not any(each.fault() for each in found)
     return [each.subject.name for each in found], took_s
 
 
 def test_what_was_tried_is_not_tried_again(tmp_path: Path) -> None:
-    first, _ = SUBJECTS
+    first, _ = tried()
 
     assert resumed(stored(tmp_path, trial(first))) == ([first.name], 30.0)
 
 
 def test_what_was_at_fault_is_not_tried_until_it_is_not(tmp_path: Path) -> None:
-    first, second = SUBJECTS
+    first, second = tried()
 
     with pytest.raises(
         NotTheSame, match=f"does not hold .{first.name}: not caught by CLAIM-05.: start a new one"
@@ -52,7 +56,7 @@ def test_what_was_at_fault_is_not_tried_until_it_is_not(tmp_path: Path) -> None:
 
 
 def test_what_is_another_by_now_is_tried_again(tmp_path: Path) -> None:
-    first, second = SUBJECTS
+    first, second = tried()
     before = trial(first, fault="not caught by CLAIM-05", sources="0" * 64)
 
     assert resumed(stored(tmp_path, before, trial(second)))[0] == [second.name]
@@ -62,7 +66,7 @@ def test_what_is_another_by_now_is_tried_again(tmp_path: Path) -> None:
     "fault", ["a race did not overlap: CODE-10/x", "times were unclear: ROBUST-03/x"], ids=["race", "times"]
 )
 def test_trial_that_decided_nothing_is_tried_again(tmp_path: Path, fault: str) -> None:
-    first, second = SUBJECTS
+    first, second = tried()
     in_vain = trial(first, fault=fault)
 
     assert resumed(stored(tmp_path, in_vain, trial(second)))[0] == [second.name]
@@ -70,20 +74,20 @@ def test_trial_that_decided_nothing_is_tried_again(tmp_path: Path, fault: str) -
 
 def test_subjects_are_made_of_their_own_files_and_those_that_these_take_from() -> None:
     """One of another file has other sources; what both stand on is in both."""
-    exp, kid = SUBJECTS
+    exp, kid = tried()
     (variant,) = subjects("gateway", ["redirects-by-303"])
 
     assert len({digests.of(exp), digests.of(kid), digests.of(variant)}) == 3
 
 
 def test_what_was_declared_since_is_not_tried_again(tmp_path: Path) -> None:
-    first, _ = SUBJECTS
+    first, _ = tried()
 
     assert resumed(stored(tmp_path, trial(first, fault="undeclared: CLAIM-99")))[0] == [first.name]
 
 
 def test_what_is_still_undeclared_does_not_hold(tmp_path: Path) -> None:
-    first, _ = SUBJECTS
+    first, _ = tried()
     failed = [*first.rules[:1], "CLAIM-99"]
 
     with pytest.raises(NotTheSame, match=r"does not hold .*undeclared: CLAIM-99.: start a new one"):
@@ -91,7 +95,7 @@ def test_what_is_still_undeclared_does_not_hold(tmp_path: Path) -> None:
 
 
 def test_what_is_not_asked_for_is_left_out(tmp_path: Path) -> None:
-    assert resumed(stored(tmp_path, trial(SUBJECTS[0], name="of another selection")))[0] == []
+    assert resumed(stored(tmp_path, trial(tried()[0], name="of another selection")))[0] == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +104,7 @@ def test_what_is_not_asked_for_is_left_out(tmp_path: Path) -> None:
 def test_another_proof_is_not_gone_on_with(tmp_path: Path, other: dict[str, Any]) -> None:
     (name,) = other
     with pytest.raises(NotTheSame, match=f"another value of {name}"):
-        resumed(stored(tmp_path, trial(SUBJECTS[0]), **other))
+        resumed(stored(tmp_path, trial(tried()[0]), **other))
 
 
 def test_no_proof_is_said_to_be_none(tmp_path: Path) -> None:
