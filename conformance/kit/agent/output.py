@@ -37,14 +37,15 @@ class Search:
         self._canaries = leaks.CanarySet(each for kind, value in pairs for each in _canaries(kind, value))
 
     def printed(self, output: bytes) -> list[Printed]:
-        """Every secret in the output, each once."""
-        texts = (part.decode("utf-8", "replace") for part in _parts(output))
+        """Every secret in the output, each once; equal parts, as of a flood, are searched once."""
+        texts = (part.decode("utf-8", "replace") for part in dict.fromkeys(_parts(output)))
         found = (each for text in texts for each in self._canaries.search(text))
         return list(dict.fromkeys(Printed(kind=each.kind, how=each.how) for each in found))
 
     def printed_in(self, pieces: Iterable[bytes]) -> list[Printed]:
         """Every secret in these texts, each once; short texts are joined before the search."""
-        return list(dict.fromkeys(each for text in _joined(pieces) for each in self.printed(text)))
+        texts = dict.fromkeys(_joined(pieces))
+        return list(dict.fromkeys(each for text in texts for each in self.printed(text)))
 
 
 def printed(output: bytes, secrets: Mapping[str, Iterable[str]]) -> list[Printed]:

@@ -8,6 +8,7 @@ import secrets
 import pytest
 
 from gateproof.conformance.kit.agent.output import Printed, printed, printed_in
+from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.keys import new_key, signed
 
 VALUE = secrets.token_urlsafe(32)
@@ -45,6 +46,25 @@ def test_short_texts_beside_a_flood_are_searched_as_ever() -> None:
     assert printed_in([b"nothing", encoded, encoded], known) == [Printed(kind="client_secret", how="base64")]
     found = printed_in([encoded, flood, b"nothing"], known)
     assert [each.how for each in found] == ["base64", "as it is"]
+
+
+def test_flood_that_repeats_itself_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+    search = leaks.CanarySet.search
+
+    def counted(canaries: leaks.CanarySet, text: str) -> list[leaks.Found]:
+        searched.append(text)
+        return search(canaries, text)
+
+    monkeypatch.setattr(leaks.CanarySet, "search", counted)
+    flood = b" " * 20_000_000 + VALUE.encode()
+    found = [Printed(kind="code", how="as it is")]
+
+    assert printed(flood, {"code": [VALUE]}) == found
+    # The first part, one of those in the middle, and the last one.
+    assert len(searched) == 3
+    assert printed_in([flood, flood, flood], {"code": [VALUE]}) == found
+    assert len(searched) == 6
 
 
 def test_empty_values_are_nowhere() -> None:
