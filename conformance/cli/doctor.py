@@ -52,7 +52,11 @@ def handle(arguments: argparse.Namespace) -> int:
         print(f"gateproof: {wrong}", file=sys.stderr)
         return WRONG_USAGE
     try:
-        found = replace(_diagnosis(target), unresolved=_unresolved(target))
+        found = replace(
+            _diagnosis(target),
+            unresolved=_unresolved(target),
+            shared_by_workers=_is_shared_by_workers(target),
+        )
     except CannotRun as reason:
         if not arguments.json:
             _print_unresolved(_unresolved(target))
@@ -80,6 +84,11 @@ def _own_parties(arguments: argparse.Namespace, target: Target) -> OwnParties:
         except argparse.ArgumentTypeError as wrong:
             raise ValueError(f"--names: {wrong}") from None
     return own_parties(completed(given), target)
+
+
+def _is_shared_by_workers(target: Target) -> bool:
+    """True if gateproof launches the target, but only once, because its addresses are fixed."""
+    return target.role != "agent" and target.launch is not None and not target.may_run_twice
 
 
 def _unresolved(target: Target) -> tuple[str, ...]:
@@ -161,6 +170,14 @@ def _print(found: Diagnosis) -> None:
         for what, rules in (("tested then", advice.gain.rules), ("with more parts", advice.gain.completed)):
             if rules:
                 shown.fill(f"{what} ({len(rules)}): {', '.join(ranges(rules))}", "  ", "    ")
+    if found.shared_by_workers:
+        shown.say()
+        shown.fill(
+            "a run would be faster with {port} in place of the fixed ports, in every address and in the "
+            "command: each worker would start its own instance",
+            "",
+            "  ",
+        )
     if found.unchecked:
         shown.say()
         shown.fill(

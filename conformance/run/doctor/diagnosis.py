@@ -50,6 +50,8 @@ class Diagnosis:
     settings: Mapping[str, str] = field(default_factory=dict)
     # Host names of the harness's own parties that this system does not resolve to this machine.
     unresolved: tuple[str, ...] = ()
+    # True for a launched target that cannot be started more than once.
+    shared_by_workers: bool = False
 
     @property
     def unchecked(self) -> list[str]:

@@ -212,3 +212,19 @@ def test_what_a_service_printed_that_ended_at_its_launch_can_be_read_elsewhere(
     assert "the target ended before it was ready: exit code 1; its output may contain credentials" in said
     assert "let its command write it to a file" in said
     assert "no such key" not in said
+
+
+@pytest.mark.parametrize("ports", ["fixed", "free"])
+def test_launched_target_with_fixed_ports_could_be_faster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ports: str
+) -> None:
+    port = str(free_ports(1)[0]) if ports == "fixed" else "{port}"
+    command = [sys.executable, "-m", "http.server", port, "--bind", "127.0.0.1"]
+    url = f"http://127.0.0.1:{port}"
+    launched = f"[launch]\ncommand = {json.dumps(command)}\ncwd = {json.dumps(str(tmp_path))}\n"
+    (tmp_path / "acme.toml").write_text(STATIC.format(url=url) + launched)
+
+    assert main(["doctor", "--target", str(tmp_path / "acme.toml")]) == 0
+
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("a run would be faster with {port} in place of the fixed ports" in said) == (ports == "fixed")
