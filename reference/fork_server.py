@@ -10,7 +10,6 @@ stdin; on Linux also if the server is killed.
 from __future__ import annotations
 
 import ast
-import asyncio
 import ctypes
 import gc
 import importlib
@@ -26,7 +25,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
 from uvicorn import Config
 
 _MODULES = (
@@ -188,13 +186,9 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
     return found
 
 
-async def _warm_up() -> None:
-    """Loads what a gateway would load at its first request, and at its first request to a merchant."""
+def _warm_up() -> None:
+    """Loads what a gateway would load when it opens its ports."""
     Config(_nothing, log_config=None, lifespan="off", ws="none").load()
-    async with httpx.AsyncClient() as client:
-        with suppress(httpx.HTTPError):
-            # Nothing listens on the discard port.
-            await client.get("http://127.0.0.1:9/", timeout=1.0)
 
 
 async def _nothing(_scope: object, _receive: object, _send: object) -> None:
@@ -209,7 +203,7 @@ def _signal(child: int, number: int) -> None:
 def main() -> int:
     for module in _MODULES:
         _main(module)
-    asyncio.run(_warm_up())
+    _warm_up()
     gc.freeze()
     # A temporary folder is accessible to its owner only.
     with tempfile.TemporaryDirectory(prefix="gateproof-server-") as folder:

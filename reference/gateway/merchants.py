@@ -8,10 +8,11 @@ import ssl
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode, urljoin
 
-import httpx
 import jwt
 
+from gateproof.reference.gateway.http_client import HttpAnswer, HttpClient, TooLarge
 from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
 from gateproof.reference.gateway.records import MerchantPlace
@@ -20,16 +21,15 @@ HONEST = MerchantLimits()
 KEYS_AGAIN_AFTER_S = 1
 ALGORITHMS = frozenset({"RS256", "PS256", "ES256", "ES384", "EdDSA"})
 
-Connect = Callable[[str | None], httpx.AsyncClient]
+HEADERS = {"accept": "application/json", "accept-encoding": "identity"}
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+Connect = Callable[[str | None], HttpClient]
 
 
-def connect(ca_file: str | None) -> httpx.AsyncClient:
-    """A client that trusts this CA and ignores proxy settings in the environment."""
-    return httpx.AsyncClient(
-        verify=ssl.create_default_context(cafile=ca_file),
-        trust_env=False,
-        headers={"accept": "application/json", "accept-encoding": "identity"},
-    )
+def connect(ca_file: str | None) -> HttpClient:
+    """A client that trusts this CA."""
+    return HttpClient(ssl.create_default_context(cafile=ca_file))
 
 
 class Merchants:
@@ -45,8 +45,7 @@ class Merchants:
         self._connect = connecting
         self._note = note
         self._limits = limits
-        self._timeout = httpx.Timeout(limits.silence_s, connect=limits.connecting_s)
-        self._clients: dict[str | None, httpx.AsyncClient] = {}
+        self._clients: dict[str | None, HttpClient] = {}
         self._keys: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
     async def ask(self, merchant: MerchantPlace, form: dict[str, str]) -> MerchantAnswer:
@@ -93,7 +92,7 @@ class Merchants:
         for client in self._clients.values():
             await client.aclose()
 
-    def _client(self, ca_file: str | None) -> httpx.AsyncClient:
+    def _client(self, ca_file: str | None) -> HttpClient:
         if ca_file not in self._clients:
             self._clients[ca_file] = self._connect(ca_file)
         return self._clients[ca_file]
@@ -119,51 +118,43 @@ class Merchants:
         headers: dict[str, str] | None = None,
     ) -> MerchantAnswer:
         """Refuses compressed bodies, which could be of any size after decompression."""
-        body = bytearray()
         try:
-            async with (
-                asyncio.timeout(self._limits.total_s),
-                self._client(ca_file).stream(
-                    method,
-                    url,
-                    data=form,
-                    headers=headers,
-                    timeout=self._timeout,
-                    follow_redirects=self._limits.follows_redirects,
-                ) as answer,
-            ):
-                if answer.headers.get("content-encoding", "identity") != "identity":
-                    return MerchantAnswer(status=None, trouble="encoding")
-                async for chunk in answer.aiter_raw():
-                    body += chunk
-                    if len(body) > self._limits.most_octets:
-                        return MerchantAnswer(status=None, trouble="size")
-        except (
-            httpx.HTTPError,
-            httpx.InvalidURL,
-            httpx.StreamError,
-            TimeoutError,
-            OSError,
-            ValueError,
-        ) as error:
+            async with asyncio.timeout(self._limits.total_s):
+                answer = await self._sent(self._client(ca_file), method, url, form, headers or {})
+        except TooLarge:
+            return MerchantAnswer(status=None, trouble="size")
+        except (OSError, ValueError) as error:
             return MerchantAnswer(status=None, trouble=_trouble(error))
+        if answer.headers.get("content-encoding", "identity") != "identity":
+            return MerchantAnswer(status=None, trouble="encoding")
         return MerchantAnswer(
-            status=answer.status_code,
-            document=_document(bytes(body)),
+            status=answer.status,
+            document=_document(answer.body),
             retry_after=answer.headers.get("retry-after"),
         )
 
+    async def _sent(
+        self,
+        client: HttpClient,
+        method: str,
+        url: str,
+        form: dict[str, str] | None,
+        headers: dict[str, str],
+    ) -> HttpAnswer:
+        body = b"" if form is None else urlencode(form).encode("ascii")
+        fields = {**HEADERS, **({} if form is None else FORM), **headers}
+        answer = await client.request(method, url, fields, body, self._limits)
+        while self._limits.follows_redirects and "location" in answer.headers:
+            url = urljoin(url, answer.headers["location"])
+            answer = await client.request(method, url, fields, body, self._limits)
+        return answer
+
 
 def _trouble(error: Exception) -> Trouble:
-    """The kind of failure; the library's text could contain what was sent."""
-    if isinstance(error, TimeoutError | httpx.TimeoutException):
+    """The kind of failure; the error's text could contain what was sent."""
+    if isinstance(error, TimeoutError):
         return "late"
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLError):
-            return "tls"
-        cause = cause.__cause__ or cause.__context__
-    return "connection"
+    return "tls" if isinstance(error, ssl.SSLError) else "connection"
 
 
 def _document(body: bytes) -> dict[str, Any] | None:

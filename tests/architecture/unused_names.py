@@ -8,7 +8,8 @@ _.__call__  # the one method of a Protocol
 # asyncio keeps a weak reference to a task: the attribute keeps it alive.
 _._serving
 
-# Set for, or called by, mitmproxy, pytest, tempfile, Starlette, socketserver, http.server and io.
+# Set for, or called by, mitmproxy, pytest, tempfile, Starlette, socketserver, http.server, httptools and io.
+_.on_body
 _.responseheaders
 _.longrepr
 _.tempdir

@@ -8,7 +8,8 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator
+import ssl
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -24,7 +25,9 @@ from starlette.routing import Route
 
 from gateproof.reference.gateway.apps import control_app, create_apps
 from gateproof.reference.gateway.clock import Clock
+from gateproof.reference.gateway.http_client import HttpAnswer, HttpClient, TooLarge
 from gateproof.reference.gateway.policies import Policies
+from gateproof.reference.gateway.policy.vault import MerchantLimits
 
 BASE, CORE, CONTROL = "https://base.test:8443", "https://core.test:8444", "http://127.0.0.1:8445/control"
 MERCHANT = "https://merchant.test"
@@ -289,6 +292,26 @@ def query_of(answer: httpx.Response) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(answer.headers["location"]).query, keep_blank_values=True))
 
 
+class InMemoryClient(HttpClient):
+    """The gateway's client for merchants, without a network."""
+
+    def __init__(self, transport: httpx.ASGITransport) -> None:
+        super().__init__(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        self._client = httpx.AsyncClient(transport=transport, timeout=5)
+
+    async def request(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes, limits: MerchantLimits
+    ) -> HttpAnswer:
+        async with self._client.stream(method, url, headers=headers, content=body) as answer:
+            received = b"".join([chunk async for chunk in answer.aiter_raw()])
+        if len(received) > limits.most_octets:
+            raise TooLarge
+        return HttpAnswer(status=answer.status_code, headers=dict(answer.headers), body=received)
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
 @pytest.fixture
 def make_party() -> Iterator[Callable[..., Party]]:
     """A gateway with these policies, and everybody around it."""
@@ -302,7 +325,7 @@ def make_party() -> Iterator[Callable[..., Party]]:
             core_url=CORE,
             policies=policies,
             clock=clock,
-            connecting=lambda _ca_file: httpx.AsyncClient(transport=transport, timeout=5),
+            connecting=lambda _ca_file: InMemoryClient(transport),
         )
         mounts = {
             BASE: httpx.ASGITransport(app=apps.base),
