@@ -47,12 +47,14 @@ class Signer:
         return {"keys": keys}
 
 
-def new_signer(seed: int) -> Signer:
-    """New keys, with key IDs that the seed selects."""
+def new_signer(seed: int, earlier: Signer | None = None) -> Signer:
+    """New keys, or those of an earlier signer, with key IDs that the seed selects."""
     rng = choices(seed, "kid")
     return Signer(
-        rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048),
-        ec_key=ec.generate_private_key(ec.SECP256R1()),
+        rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        if earlier is None
+        else earlier.rsa_key,
+        ec_key=ec.generate_private_key(ec.SECP256R1()) if earlier is None else earlier.ec_key,
         rsa_kid=f"m/{rng.randrange(10**6)}",
         ec_kid=f"{rng.randrange(10**6)}:at",
     )

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from gateproof.fakes.merchant.application import application
 from gateproof.fakes.merchant.config import MerchantConfig
 from gateproof.fakes.merchant.merchant import Merchant, build
-from gateproof.fakes.merchant.minting import new_signer
+from gateproof.fakes.merchant.minting import Signer, new_signer
 from gateproof.fakes.serving import Listener, listen
 
 MakesAdmin = Callable[[Merchant], ASGIApp]
@@ -27,7 +27,9 @@ class NoMoreError(ValueError):
 class MoreMerchants:
     """Opens and closes merchants that share the first one's host, certificate and clock.
 
-    They have no users at first, always send `iss` in their redirects, and can be made to lie.
+    They have no users at first, always send `iss` in their redirects, and can be made to lie. A new merchant
+    takes over the keys of a closed one, with other key IDs: generating an RSA key takes longer than all
+    requests that such a merchant gets.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class MoreMerchants:
         self._first = first
         self._administered = administered
         self._listeners: dict[str, tuple[Listener, Listener]] = {}
+        self._signers: dict[str, Signer] = {}
+        self._spare: list[Signer] = []
 
     async def open(self, seed: int) -> Mapping[str, Any]:
         """A new merchant; returns its endpoints and the address of its admin API, which identifies it."""
@@ -52,6 +56,7 @@ class MoreMerchants:
             raise NoMoreError("a merchant with a public address of its own has no other beside it")
         scheme = "https" if self._tls is not None else "http"
         config = replace(self._config, seed=seed, paths="seeded", users=())
+        signer = new_signer(seed, self._spare.pop() if self._spare else None)
         built: list[Merchant] = []
 
         def merchant_at(netloc: str) -> ASGIApp:
@@ -60,7 +65,7 @@ class MoreMerchants:
                 base_url=f"{scheme}://{config.named(netloc)}",
                 http=self._http,
                 entropy=random.SystemRandom(),
-                signer=new_signer(seed),
+                signer=signer,
                 beside=self._first,
             )
             built.append(merchant)
@@ -70,6 +75,7 @@ class MoreMerchants:
         admin = await listen(lambda _: self._administered(built[0]), host="127.0.0.1", port=0, tls=None)
         admin_url = f"http://{admin.netloc}"
         self._listeners[admin_url] = (public, admin)
+        self._signers[admin_url] = signer
         return {"endpoints": built[0].shape.endpoints.announced(), "admin_url": admin_url}
 
     def close(self, admin_url: str) -> None:
@@ -78,3 +84,4 @@ class MoreMerchants:
             raise NoMoreError("no such merchant")
         for listener in self._listeners.pop(admin_url):
             listener.close()
+        self._spare.append(self._signers.pop(admin_url))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Any
 
 import jwt
@@ -155,6 +157,56 @@ def test_keys_without_kid_and_tokens_without_kid_verify(world: Any) -> None:
     world.publish("one", world.key(kid="other"), nameless)
     assert world.provision(world.assertion(nameless)).status_code == 200
     assert world.merchant.ledger.journal(client_id="one", after=0)[0][-1].verified_by["assertion"]
+
+
+def encoded(octets: bytes) -> str:
+    return urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+def other_last_character(token: str) -> str:
+    """The same signature, with bits that decoders ignore."""
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+    return token[:-1] + alphabet[alphabet.index(token[-1]) + 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        other_last_character,
+        lambda token: token.replace(".", ".!", 1),
+        lambda token: f"{token}=",
+        lambda token: f"{token}===",
+        lambda token: f"{token}.",
+        lambda token: token.rpartition(".")[0],
+        lambda token: f"{token.partition('.')[0]}.W10.{token.rpartition('.')[2]}",
+        lambda token: f"ä{token}",
+    ],
+    ids=[
+        "spare bits",
+        "another character",
+        "padding",
+        "much padding",
+        "4 parts",
+        "2 parts",
+        "a list",
+        "text",
+    ],
+)
+def test_what_is_no_jwt_is_refused(world: Any, change: Any) -> None:
+    refused = world.provision(change(world.assertion()))
+    assert (refused.status_code, refused.json()["error"]) == (400, "invalid_grant")
+
+
+@pytest.mark.parametrize("header", [{"crit": ["exp"], "exp": 1}, {"b64": False}, {"kid": None}, {"kid": 7}])
+def test_a_header_with_another_meaning_is_refused(world: Any, header: dict[str, Any]) -> None:
+    key = world.key()
+    world.publish("one", key)
+    head, claims, _ = world.assertion(key).split(".")
+    changed = {**json.loads(urlsafe_b64decode(head + "==")), **header}
+    signed = f"{encoded(json.dumps(changed).encode())}.{claims}"
+    algorithm = jwt.get_algorithm_by_name(changed["alg"])
+    whole = f"{signed}.{encoded(algorithm.sign(signed.encode(), key.private))}"
+    assert world.provision(whole).json()["error"] == "invalid_grant"
 
 
 def test_good_assertions_cost_one_fetch_and_a_flood_of_bad_ones_few(world: Any) -> None:

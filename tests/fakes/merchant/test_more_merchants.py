@@ -140,3 +140,23 @@ def test_merchant_with_a_public_address_has_no_other_beside_it() -> None:
         pytest.raises(MerchantAdminError, match="no other beside it"),
     ):
         running.admin.open_merchant(11)
+
+
+def test_open_merchants_have_different_keys_and_a_later_one_has_another_key_id(
+    process: MerchantProcess,
+) -> None:
+    def keys(places: dict[str, str]) -> dict[str, str]:
+        found = httpx.get(places["jwks_uri"]).json()["keys"]
+        return {jwk.get("n") or jwk["x"]: jwk["kid"] for jwk in found}
+
+    opened = [process.admin.open_merchant(seed) for seed in (21, 22)]
+    one, two, first = (
+        keys(places) for places in (opened[0][1], opened[1][1], {"jwks_uri": process.endpoints.jwks_uri})
+    )
+    assert len(one.keys() | two.keys() | first.keys()) == 6
+    process.admin.close_merchant(opened[0][0])
+    later, places = process.admin.open_merchant(23)
+    assert not keys(places).keys() & (two.keys() | first.keys())
+    assert not set(keys(places).values()) & set(one.values())
+    for admin in (opened[1][0], later):
+        process.admin.close_merchant(admin)
