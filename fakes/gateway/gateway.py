@@ -193,11 +193,21 @@ class ScriptedGateway:
         return token
 
     def is_good(self, token: str) -> bool:
-        """True for a token that can be redeemed, is signed with the present core key, and has not expired."""
+        """True for a token of this gateway that a service has to accept.
+
+        It can be redeemed, is signed with the present core key, is for the Resource, and has not expired.
+        """
         if token not in self._redeemable or jwt.get_unverified_header(token).get("kid") != self._kid():
             return False
-        exp = jwt.decode(token, options={"verify_signature": False}).get("exp")
-        return isinstance(exp, int | float) and exp > time.time()
+        claims = jwt.decode(token, options={"verify_signature": False})
+        audience, exp = claims.get("aud"), claims.get("exp")
+        audiences = audience if isinstance(audience, list) else [audience]
+        return (
+            claims.get("iss") == self.issuer
+            and self.setup.indicator in audiences
+            and isinstance(exp, int | float)
+            and exp > time.time()
+        )
 
     def _kid(self) -> object:
         return self.core_key.jwk["kid"]

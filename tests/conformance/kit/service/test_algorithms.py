@@ -70,6 +70,22 @@ def test_algorithm_that_was_told_is_the_only_one(scripted: ScriptedGateway) -> N
     assert settled(scripted, "ES256", told=True) == (401, ["RS256"])
 
 
+@pytest.mark.parametrize(
+    "changes", [{"aud": ["https://another.example"]}, {"aud": None}, {"iss": "https://another.example"}]
+)
+def test_token_that_is_not_for_the_service_settles_nothing(
+    scripted: ScriptedGateway, changes: dict[str, object]
+) -> None:
+    """The first call of a run may have such a token, and no algorithm would make the service accept it."""
+    settling, sent = Algorithms(scripted, told=False), list[str]()
+    refused = Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
+    send = service("ES256", sent)
+
+    assert settling.settle(scripted.access_token("alice", **changes), refused, send) is refused
+    assert sent == []
+    assert settling.settle(scripted.access_token("alice"), refused, send).status == 200
+
+
 def test_service_in_trouble_and_a_token_that_nobody_issued_settle_nothing(scripted: ScriptedGateway) -> None:
     settling, sent = Algorithms(scripted, told=False), list[str]()
     refused = Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
