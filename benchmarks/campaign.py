@@ -14,49 +14,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from processes import Look, look, tree
 
 BOUND = 1.15
 _EVERY_S = 2.0
-_PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-@dataclass(frozen=True)
-class Look:
-    """One measurement of a process tree."""
-
-    memory_mb: float
-    files: int
-    processes: int
-
-
-def tree(root: int) -> list[int]:
-    """A process and all of its descendants."""
-    children: dict[int, list[int]] = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            # A program's name may contain brackets; it ends with the last one.
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            continue
-        children.setdefault(parent, []).append(int(folder.name))
-    found = [root]
-    for each in found:
-        found += children.get(each, [])
-    return found
-
-
-def look(root: int) -> Look:
-    memory, files, processes = 0.0, 0, 0
-    for pid in tree(root):
-        try:
-            memory += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / 1e6
-            files += len(list(Path(f"/proc/{pid}/fd").iterdir()))
-            processes += 1
-        except (OSError, ValueError, IndexError):
-            continue
-    return Look(memory, files, processes)
 
 
 def main() -> int:
