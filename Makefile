@@ -66,7 +66,7 @@ matrix: ## lint, types and every test on each installed Python (tox); a missing 
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## start-up time compared with a bare interpreter; BENCH=replay, outputs or service: time of a whole run
+bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth, replay, outputs or service: whole runs
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
@@ -152,5 +152,5 @@ lock: ## the newest versions that go together, into requirements/
 	sh requirements/npm.sh --lock requirements/readers
 
 clean: ## remove the environments, and the caches of tools
-	rm -rf $(AGENTS)/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-mutants .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(AGENTS)/node_modules benchmarks/npm/node_modules .venv .venv-smoke .venv-intercept .venv-mcp-sdk .venv-fastapi .venv-readers .venv-mutants .venv-lock .tox .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
