@@ -15,8 +15,12 @@ export PYTHONDONTWRITEBYTECODE :=
 TYPED := gateproof benchmarks docs requirements
 
 install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/environment.py
-# In a run of their own: see tests/conftest.py.
-in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 tests/browser
+# In a run of their own, see tests/conftest.py, with a cache of its own, because it goes on beside the other tests.
+in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 \
+	-o cache_dir=.pytest_cache/in-a-browser tests/browser
+tests = $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+type_checks = $(PY) -m mypy $(TYPED)
+quoted = '$(subst ','"'"',$(1))'
 # Only gateways need the proxy; the first word of ARGS is the role. Runs can leave it out, proofs cannot.
 of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
 # The engine that makes mutants has its own environment.
@@ -42,10 +46,10 @@ prove: ## the suite against every shipped defect and legal variant; ARGS="--quic
 	@$(mutation_engine)
 	@.venv/bin/gateproof prove $(ARGS)
 
-test: lint types ## lint, strict types and every test, on one Python (make matrix: on all)
+test: lint ## lint, strict types and every test, on one Python (make matrix: on all)
 	@$(install) .venv-intercept intercept
-	$(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
-	$(if $(filter tests/%,$(ARGS)),,$(in_a_browser) $(ARGS))
+	$(PY) requirements/side_by_side.py $(call quoted,$(tests)) $(call quoted,$(type_checks)) \
+		$(if $(filter tests/%,$(ARGS)),,$(call quoted,$(in_a_browser) $(ARGS)))
 
 lint:
 	@$(install) .venv dev
@@ -55,7 +59,7 @@ lint:
 
 types:
 	@$(install) .venv dev
-	$(PY) -m mypy $(TYPED)
+	$(type_checks)
 
 smoke: ## the quick tests on the newest installed Python, in .venv-smoke
 	@python=$$(sh requirements/find-python.sh --newest) && \
