@@ -20,6 +20,7 @@ in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_
 	-o cache_dir=.pytest_cache/in-a-browser tests/browser
 tests = $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 type_checks = $(PY) -m mypy $(TYPED)
+at_once = python=$$(sh requirements/find-python.sh) && "$$python" requirements/side_by_side.py
 quoted = '$(subst ','"'"',$(1))'
 # Only gateways need the proxy; the first word of ARGS is the role. Runs can leave it out, proofs cannot.
 of_a_gateway = $(if $(filter service agent,$(firstword $(ARGS))),,$(install) .venv-intercept intercept)
@@ -32,8 +33,7 @@ help: ## print this
 	@printf '%s\n' '' '  ARGS=…     further arguments of the command' '  PYTHON=…   the interpreter; environments of another Python are created again' '  WORKERS=…  processes of make test'
 
 run: ## the suite against the embedded reference gateway; ARGS="service", "agent" or "--target FILE" for another
-	@$(install) .venv run
-	@$(proxy_for_a_run)
+	@$(at_once) $(call quoted,$(install) .venv run) $(call quoted,$(proxy_for_a_run))
 	@.venv/bin/gateproof run $(ARGS)
 
 serve: ## the reference world, until Ctrl-C
@@ -41,9 +41,7 @@ serve: ## the reference world, until Ctrl-C
 	@.venv/bin/gateproof serve $(ARGS)
 
 prove: ## the suite against every shipped defect and legal variant; ARGS="--quick", "service --quick" or "agent --quick" takes minutes
-	@$(install) .venv run
-	@$(of_a_gateway)
-	@$(mutation_engine)
+	@$(at_once) $(call quoted,$(install) .venv run) $(call quoted,$(of_a_gateway)) $(call quoted,$(mutation_engine))
 	@.venv/bin/gateproof prove $(ARGS)
 
 test: lint ## lint, strict types and every test, on one Python (make matrix: on all)
@@ -124,12 +122,14 @@ chromium: ## gateproof with [sign_in] kind = "chromium"; the browser itself is t
 browser: chromium ## report.html, Console, playground and sign-ins in a real Chromium (apt-get install chromium, or CHROMIUM=/path/to/it)
 	@$(in_a_browser) $(ARGS)
 
-extras: readers chromium intercept ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium, the engine of mutants
-	@$(install) .venv-mcp-sdk mcp-sdk
-	@$(install) .venv-fastapi fastapi
-	@$(install) .venv-mutants mutants
-	@sh requirements/npm.sh $(AGENTS) $(AGENTS)
-	@sh requirements/chromium.sh
+extras: ## what skipped tests need, as far as it can be installed here: readers, SDKs, FastAPI, Chromium, the engine of mutants
+	@$(at_once) $(call quoted,$(install) .venv all) $(call quoted,$(MAKE) --no-print-directory readers) \
+		$(call quoted,$(install) .venv-intercept intercept) \
+		$(call quoted,$(install) .venv-mcp-sdk mcp-sdk) \
+		$(call quoted,$(install) .venv-fastapi fastapi) \
+		$(call quoted,$(install) .venv-mutants mutants) \
+		$(call quoted,sh requirements/npm.sh $(AGENTS) $(AGENTS)) \
+		$(call quoted,sh requirements/chromium.sh)
 
 docs: ## the generated parts of README.md, benchmarks/README.md and docs; ARGS=--no-run leaves out the output of a run
 	@$(install) .venv run

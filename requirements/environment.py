@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import tomllib
+import zlib
 from collections import deque
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -233,7 +234,7 @@ def ensure(venv: Path, lock: str, python: str | None) -> None:
     """
     if has_all_of(venv, lock, python):
         return
-    with only_one_at_a_time():
+    with one_at_a_time(venv):
         if has_all_of(venv, lock, python):
             return
         not_ours = (venv / "bin" / "python").exists() and not (venv / STAMP).exists()
@@ -249,16 +250,18 @@ def ensure(venv: Path, lock: str, python: str | None) -> None:
 
 
 @contextlib.contextmanager
-def only_one_at_a_time() -> Iterator[None]:
-    """Waits for other installations, so that two do not run at the same time."""
-    with Path(__file__).open("rb") as lock:
+def one_at_a_time(venv: Path) -> Iterator[None]:
+    """Waits for another installation into the same environment; those into others may go on beside it."""
+    # A lock of one byte of this file, at a place that follows from the name.
+    place = zlib.crc32(str(venv).encode())
+    with Path(__file__).open("r+b") as lock:
         for attempt in range(PIP_LIMIT_S):
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
                 break
-            except BlockingIOError:
+            except (BlockingIOError, PermissionError):
                 if attempt == 0:
-                    print("gateproof: waiting for another installation to end", flush=True)
+                    print(f"gateproof: waiting for another installation into {venv.name} to end", flush=True)
                 time.sleep(1)
         else:
             raise InstallError("another installation does not end")

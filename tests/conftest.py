@@ -35,7 +35,7 @@ BROWSER = ROOT / "tests" / "browser"
 # Modules with tests that take more than half a minute. Each worker begins with its share of them.
 LONG = (
     *("test_agent_proof", "test_dead_services", "test_dead_targets", "test_differential"),
-    *("test_half_services", "test_half_targets", "test_hostile_texts", "test_mutation"),
+    *("test_half_services", "test_half_targets", "test_hostile_texts", "test_mcp_agents", "test_mutation"),
     *("test_network_faults", "test_odd_agents", "test_odd_targets", "test_partial_control"),
     *("test_reference_world", "test_service_limits", "test_service_proof", "test_service_targets"),
     "test_small_services",

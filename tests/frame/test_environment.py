@@ -145,6 +145,31 @@ def test_only_a_python_that_was_asked_for_by_name_replaces_the_one_in_use(
     assert machine.take()[0] == "venv"
 
 
+INSTALLS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import environment
+environment.PIP_LIMIT_S = 1
+with environment.one_at_a_time(Path(sys.argv[2])):
+    print("installs")
+"""
+
+
+def test_two_installations_at_a_time_are_of_two_environments(tmp_path: Path) -> None:
+    def another(venv: str) -> str:
+        command = [sys.executable, "-c", INSTALLS, str(ROOT / "requirements"), str(tmp_path / venv)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout + done.stderr
+
+    with environment.one_at_a_time(tmp_path / ".venv"):
+        assert another(".venv-of-another-kind") == "installs\n"
+        waited = another(".venv")
+        assert waited.startswith("gateproof: waiting for another installation into .venv to end\n")
+        assert "InstallError: another installation does not end" in waited
+    assert another(".venv") == "installs\n"
+
+
 def test_somebodys_own_environment_is_completed_and_not_deleted(machine: Machine, venv: Path) -> None:
     venv.mkdir(parents=True)
     machine.run(sys.executable, "-m", "venv", venv)
