@@ -127,6 +127,8 @@ def main() -> int:
             points += measured_round(arguments.seed + turn, arguments.limit)
             text = json.dumps(stored(points, turn + 1), indent=1)
             DATA.write_text(text + "\n", encoding="utf-8")
+    elif not DATA.exists():
+        parser.error(f"there is no {DATA.name} to draw: run this program without --draw")
     data = json.loads(DATA.read_text(encoding="utf-8"))
     points = [Point(**point) for point in data["points"]]
     PICTURE.write_text(drawn(points), encoding="utf-8")
