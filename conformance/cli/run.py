@@ -250,8 +250,11 @@ def _options(
     logs = isinstance(target, AgentTarget) and bool(target.logs.files)
     # Only a service with free ports can be started once for each worker.
     only_one = by_hand or logs or (isinstance(target, ServiceTarget) and not target.may_run_twice)
-    own_targets = role == "gateway" and (target is None or target.may_run_twice)
-    usual = workers_of_a_run(len(planned(selected, role)), own_targets=own_targets)
+    # Copies of the embedded service wait for little that one for each processor would not wait for as well.
+    own_targets = (role == "gateway" and target is None) or (
+        isinstance(target, GatewayTarget | ServiceTarget) and target.may_run_twice
+    )
+    usual = workers_of_a_run(len(planned(selected, role)), role, own_targets=own_targets)
     return RunOptions(
         role=role,
         only=tuple(arguments.only),

@@ -14,18 +14,19 @@ _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64
 # A run with fewer checks than these has one worker.
 _FEW, _MOST_OF_A_RUN = 100, 8
-# If each worker has its own target, half of the workers begin with checks that mostly wait.
-_WITH_OWN_TARGETS = 2
+# If each worker has its own target. Half of the workers of a gateway begin with checks that mostly wait; a
+# service may have to be waited for in most of the time.
+_WITH_OWN_TARGETS = {"gateway": 2, "service": 4}
 # Where Linux shows the limits of a container.
 _CONTAINER = Path("/sys/fs/cgroup")
 
 
-def workers_of_a_run(checks: int, *, own_targets: bool) -> int:
-    """One worker for each processor, or two if each worker has its own target.
+def workers_of_a_run(checks: int, role: str, *, own_targets: bool) -> int:
+    """One worker for each processor, or more if each worker has its own target.
 
     One for few checks, which take less time than to start another.
     """
-    by_processors = round(_processors() * (_WITH_OWN_TARGETS if own_targets else 1))
+    by_processors = round(_processors() * (_WITH_OWN_TARGETS[role] if own_targets else 1))
     return 1 if checks < _FEW else max(1, min(by_processors, _by_memory(), _MOST_OF_A_RUN))
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 import pytest
 
+from gateproof.conformance.suite.turn import Turn
+
 Function = TypeVar("Function", bound=Callable[..., None])
 
 _MARK = "gateproof_check"
@@ -33,6 +35,7 @@ class Check:
     whole_run: bool = False
     looks_back: bool = False
     rounds: int = 0
+    turn: Turn = Turn.ANY
 
     @property
     def family(self) -> str:
@@ -55,6 +58,7 @@ def check(
     whole_run: bool = False,
     looks_back: bool = False,
     rounds: int = 0,
+    turn: Turn = Turn.ANY,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once per case, with the argument `case`."""
 
@@ -72,6 +76,7 @@ def check(
                 whole_run=whole_run,
                 looks_back=looks_back,
                 rounds=rounds,
+                turn=turn,
             ),
         )
         return pytest.mark.parametrize("case", values, ids=list(cases))(function) if cases else function

@@ -21,6 +21,7 @@ from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_BREAKER_S
+from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
@@ -34,7 +35,7 @@ DELAYS_S = (0.5, 0.0, 0.0)
 FOREIGN = ["https://another.example"]
 
 
-@check("BACK-06", needs=["faults"])
+@check("BACK-06", needs=["faults"], turn=Turn.FIRST_CALLS)
 def first_fetch_of_the_keys_is_not_the_last(service: Service, world: ServiceWorld) -> None:
     """If the first fetch of discovery or key set fails, the service fetches it again on a later call.
 
@@ -84,7 +85,7 @@ def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bo
         pause = min(2.0, 1.5 * pause)
 
 
-@check("BACK-06", needs=["faults"])
+@check("BACK-06", needs=["faults"], turn=Turn.FIRST_CALLS)
 def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: ServiceWorld) -> None:
     """If the first Proxy token request fails, later calls get a Proxy token and work.
 
@@ -128,7 +129,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     world.service_state.asked_by_first_calls = asked or most
 
 
-@check("BACK-02")
+@check("BACK-02", turn=Turn.FIRST_CALLS)
 def burst_of_first_calls_shares_a_proxy_token(service: Service, world: ServiceWorld) -> None:
     """Concurrent first calls share Proxy tokens: one request for each worker process at most."""
     gateway, known = world.gateway, world.service_state.asked_by_first_calls

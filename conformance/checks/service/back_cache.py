@@ -17,6 +17,7 @@ from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, Servic
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe
+from gateproof.conformance.suite.turn import Turn
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import PROXY_TOKEN_GRACE_S
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S, ProxyToken
@@ -34,7 +35,7 @@ _WHOLE_HOUR = (
 )
 
 
-@check("BACK-03")
+@check("BACK-03", turn=Turn.END_OF_A_PROXY_TOKEN)
 def calls_go_on_past_the_end_of_a_proxy_token(
     service: Service, world: ServiceWorld, campaign: Campaign | None
 ) -> None:
@@ -47,7 +48,7 @@ def calls_go_on_past_the_end_of_a_proxy_token(
     _first_end(service, world, campaign)
 
 
-@check("BACK-03")
+@check("BACK-03", turn=Turn.END_OF_A_PROXY_TOKEN)
 def calls_go_on_past_the_end_of_the_next_proxy_token(
     service: Service, world: ServiceWorld, campaign: Campaign | None
 ) -> None:

@@ -20,10 +20,11 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
+from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.script import Endpoint
 
 
-@check("BACK-12", needs=["faults"], cases=ASPECTS)
+@check("BACK-12", needs=["faults"], cases=ASPECTS, turn=Turn.NEW_KEY)
 def key_set_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
@@ -34,7 +35,7 @@ def key_set_under_a_wrong_certificate_is_not_believed(
     _is_not_believed(service, world, Endpoint.CORE_KEYS, case)
 
 
-@check("BACK-12", needs=["faults"], cases=ASPECTS)
+@check("BACK-12", needs=["faults"], cases=ASPECTS, turn=Turn.NEW_KEY)
 def discovery_document_under_a_wrong_certificate_is_not_believed(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
@@ -61,6 +62,8 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
             passed_by = bool(gateway.journal.since(mark, *others))
         if endpoint is Endpoint.CORE_KEYS:
             world.service_state.discovers_again = passed_by
+        elif passed_by and not came:
+            world.service_state.discovers_again = False
         if not came:
             raise LeftOut(
                 f"the service looks for a new key without asking for the {endpoint.value}"

@@ -8,11 +8,13 @@ from typing import Any
 
 from gateproof.conformance.checks.service._altered_tokens import USER, good_token
 from gateproof.conformance.checks.service._failing_parties import shows_orders
+from gateproof.conformance.kit.service.key_lookups import note_lookup
 from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_LEEWAY_S
+from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.keys import SigningKey
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -22,19 +24,19 @@ from gateproof.fakes.gateway.script import Endpoint
 MOST_KEYS = 3
 
 
-@check("CHAL-05")
+@check("CHAL-05", turn=Turn.NEW_KEY)
 def token_of_another_issuer_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
     """A token of another issuer under a new core key shows no orders, before and after the key is found."""
     _shows_nothing(service, world, lambda: {"iss": "https://evil.example"})
 
 
-@check("CHAL-06")
+@check("CHAL-06", turn=Turn.NEW_KEY)
 def token_for_another_audience_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
     """A token for another audience under a new core key shows no orders, before and after it is found."""
     _shows_nothing(service, world, lambda: {"aud": ["https://api.other.example/v1"]})
 
 
-@check("CHAL-07")
+@check("CHAL-07", turn=Turn.NEW_KEY)
 def expired_token_under_a_new_key_shows_nothing(service: Service, world: ServiceWorld) -> None:
     """An expired token under a new core key shows no orders, before and after the key is found."""
     _shows_nothing(service, world, lambda: {"exp": int(time.time()) - 2 * SERVICE_LEEWAY_S})
@@ -65,6 +67,7 @@ def _searched_for_the_wrong_token(
     good token is sent only if the keys were fetched for the wrong one.
     """
     gateway = world.gateway
+    before = gateway.journal.mark()
     added = gateway.add_core_key()
     try:
         begun, pause = time.monotonic(), 0.25
@@ -74,6 +77,7 @@ def _searched_for_the_wrong_token(
             searched = bool(gateway.journal.since(mark, Endpoint.CORE_KEYS))
             spent = time.monotonic() - begun
             if (searched or spent >= alone_s) and _found(service, world, added):
+                note_lookup(world, before)
                 break
             if spent > KEY_REFETCH_S:
                 world.service_state.finds_no_keys = True

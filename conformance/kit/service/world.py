@@ -58,7 +58,7 @@ class ServiceState:
 
     `expiry_tested`: a check waited for the end of a Proxy token. `given_up`: a wait for its recovery failed.
     `renews_far_ahead`: it requested a Proxy token long before the old one expired. `discovers_again`: it
-    fetched the discovery document when it last looked for a new key.
+    fetched the discovery document when it last looked for a new key (`key_lookups`).
     """
 
     # It used a revoked Proxy token until the end of its lifetime, so later tokens get a short lifetime, too.

@@ -106,12 +106,16 @@ class _Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Any:
-        """Lanes, if each worker has its own target; otherwise xdist's own scheduler."""
+        """Lanes or ServiceScheduling, if each worker has its own target; otherwise xdist's own scheduler."""
+        role = self._contexts[0].target.role
+        if role == "service":
+            from gateproof.conformance.run.service.sharing_out import ServiceScheduling  # noqa: PLC0415 - as below
+
+            return ServiceScheduling(config, turn_of=lambda node_id: _check_of(node_id, role).turn)
         if len(self._contexts) == 1:
             return None
         from gateproof.conformance.run.drive.lanes import Lanes  # noqa: PLC0415 - imports xdist
 
-        role = self._contexts[0].target.role
         return Lanes(
             config,
             touches_whole_target=lambda node_id: touches_whole_target(_check_of(node_id, role)),

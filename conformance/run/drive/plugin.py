@@ -38,6 +38,7 @@ from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.service.bench import ServiceBench
+from gateproof.conformance.run.service.order import in_order
 from gateproof.conformance.run.service.worker_copy import ServiceShare
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import Check, check_of
@@ -160,6 +161,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keeps only the cases of the plan; checks that touch the whole target come last."""
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
+    if config.stash[CONTEXT].target.role == "service":
+        items[:] = in_order(items, _check, shared_out=hasattr(config, "workerinput"))
     if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
     items.sort(key=lambda item: touches_whole_target(_check(item)))

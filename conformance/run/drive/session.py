@@ -228,7 +228,8 @@ class _Run:
         known = {entry.rule for entry in options.baseline}
         ends = {rule for rule, level in self._levels.items() if level in deciding and rule not in known}
         fatal = frozenset(ends if options.fail_fast else ())
-        alone = options.role == "gateway" and len(contexts) == options.workers
+        # Each worker of a service has its own, or there is one worker.
+        alone = options.role == "service" or (options.role == "gateway" and len(contexts) == options.workers)
         plans = [
             Plan(
                 rules=asked,

@@ -1,0 +1,166 @@
+"""What the checks of a service wait for passes while others run, and no worker waits behind another wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateproof.conformance.checks import checks_by_module
+from gateproof.conformance.run.service.order import in_order
+from gateproof.conformance.run.service.sharing_out import ServiceScheduling
+from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.turn import Turn
+
+FIRST, END, KEY, ANY = Turn.FIRST_CALLS, Turn.END_OF_A_PROXY_TOKEN, Turn.NEW_KEY, Turn.ANY
+
+
+def check(rule: str, turn: Turn, number: int = 0) -> Check:
+    return Check(rule=rule, name=f"check_{number}", needs=(), cases=(), turn=turn)
+
+
+def itself(check: Check) -> Check:
+    return check
+
+
+CHECKS = [
+    check("BACK-06", FIRST),
+    check("BACK-02", FIRST),
+    check("BACK-03", END, 1),
+    check("BACK-03", END, 2),
+    *(check("BACK-06", KEY, number) for number in range(3)),
+    *(check("BACK-01", ANY, number) for number in range(20)),
+    *(check("CHAL-05", KEY, number) for number in range(3)),
+    *(check("CHAL-01", ANY, number) for number in range(10)),
+    *(check("META-01", ANY, number) for number in range(10)),
+]
+
+
+def turns(ordered: list[Check]) -> list[Turn]:
+    return [check.turn for check in ordered]
+
+
+@pytest.mark.parametrize("shared_out", [True, False])
+def test_order_has_the_same_checks_and_begins_with_first_calls(shared_out: bool) -> None:
+    ordered = in_order(CHECKS, itself, shared_out=shared_out)
+
+    assert sorted(map(id, ordered)) == sorted(map(id, CHECKS))
+    assert ordered[:2] == CHECKS[:2]
+    assert [check for check in ordered if check.turn is END] == CHECKS[2:4]
+
+
+@pytest.mark.parametrize("shared_out", [True, False])
+def test_waits_for_new_keys_lie_apart(shared_out: bool) -> None:
+    ordered = in_order(CHECKS, itself, shared_out=shared_out)
+
+    waits = [place for place, turn in enumerate(turns(ordered)) if turn is KEY]
+    assert all(after - before > 2 for before, after in pairwise(waits))
+
+
+def test_checks_of_one_process_pass_the_life_of_the_first_proxy_token() -> None:
+    """They leave the token alone, and there is one wait of half a minute among them."""
+    ordered = in_order(CHECKS, itself, shared_out=False)
+
+    meanwhile = ordered[2 : turns(ordered).index(END)]
+    assert {check.family for check in meanwhile} == {"chal", "meta"}
+    assert len(meanwhile) == 21
+    assert turns(meanwhile).count(KEY) == 1
+
+
+def test_workers_begin_the_longest_wait_at_once_and_end_with_short_checks() -> None:
+    found = turns(in_order(CHECKS, itself, shared_out=True))
+
+    assert found[:4] == [FIRST, FIRST, END, END]
+    assert set(found[-15:]) == {ANY}
+
+
+def test_first_calls_and_the_end_of_a_proxy_token_are_marked() -> None:
+    """The modules say in their first lines that they depend on what was called before."""
+    by_module = checks_by_module("service")
+    for name, turn in (("back", FIRST), ("back_cache", END)):
+        assert {check.turn for check in by_module[f"gateproof.conformance.checks.service.{name}"]} == {turn}
+
+
+class Node:
+    """A worker that does not begin until all of its queue is taken."""
+
+    def __init__(self, name: str) -> None:
+        self.gateway = SimpleNamespace(id=name)
+        self.given: list[int] = []
+        self.shutting_down = False
+
+    def send_runtest_some(self, places: list[int]) -> None:
+        self.given += places
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+
+class Config:
+    """What the scheduler asks of pytest's configuration."""
+
+    def __init__(self, nodes: int) -> None:
+        self._nodes = nodes
+
+    def getvalue(self, name: str) -> Any:
+        return {"tx": [f"{self._nodes}*popen"]}[name]
+
+    def getoption(self, name: str) -> Any:
+        return {"maxschedchunk": None}[name]
+
+
+Started = Callable[[int, list[Turn]], tuple[ServiceScheduling, list[Any]]]
+
+
+@pytest.fixture
+def started() -> Started:
+    def start(number: int, collected: list[Turn]) -> tuple[ServiceScheduling, list[Any]]:
+        names = [f"{place}" for place in range(len(collected))]
+        config: Any = Config(number)
+        scheduling = ServiceScheduling(config, turn_of=lambda name: collected[int(name)])
+        nodes: list[Any] = [Node(str(place)) for place in range(number)]
+        for node in nodes:
+            scheduling.add_node(node)
+            scheduling.add_node_collection(node, names)
+        scheduling.schedule()
+        return scheduling, nodes
+
+    return start
+
+
+def test_what_runs_in_a_row_goes_to_one_worker(started: Started) -> None:
+    _, nodes = started(3, [FIRST, FIRST, FIRST, END, END, ANY, ANY, ANY, ANY, ANY])
+
+    assert nodes[0].given == [0, 1, 2]
+    assert nodes[1].given == [3, 4]
+
+
+def test_no_wait_stands_behind_another_one(started: Started) -> None:
+    scheduling, (one, two) = started(2, [KEY, KEY, KEY, KEY, ANY, ANY, ANY, ANY])
+
+    assert (one.given, two.given) == ([0, 4], [1, 5])
+    scheduling.mark_test_complete(one, 0)
+    assert one.given == [0, 4, 2]
+    scheduling.mark_test_complete(one, 4)
+    assert one.given == [0, 4, 2, 6]
+
+
+def test_all_is_given_and_workers_are_told_that_nothing_more_comes(started: Started) -> None:
+    collected = [FIRST, END, KEY, KEY, KEY, ANY, ANY]
+    scheduling, nodes = started(2, collected)
+    while any(scheduling.node2pending.values()):
+        node = max(nodes, key=lambda node: len(scheduling.node2pending[node]))
+        scheduling.mark_test_complete(node, scheduling.node2pending[node][0])
+
+    assert sorted(place for node in nodes for place in node.given) == list(range(len(collected)))
+    assert all(node.shutting_down for node in nodes)
+
+
+def test_each_worker_gets_one_of_few_checks(started: Started) -> None:
+    _, nodes = started(3, [ANY, ANY, ANY])
+
+    assert [node.given for node in nodes] == [[0], [1], [2]]
+    assert all(node.shutting_down for node in nodes)
