@@ -6,8 +6,10 @@ import binascii
 import html
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from html.entities import html5
 from urllib.parse import unquote
 
 DEPTH = 3
@@ -31,6 +33,12 @@ _MOST_OCTETS = 4 * 1024 * 1024
 # Decoded random data has no such runs; searching it further costs much time and finds nothing.
 _LEGIBLE = re.compile(rb"[\x20-\x7e\s]{16,}")
 _GZIP = b"\x1f\x8b\x08"
+# A name without a semicolon is read as a character, too, but only some names are.
+_WITHOUT_END = "|".join(sorted(re.escape(name) for name in html5 if not name.endswith(";")))
+# Most ampersands are between the parameters of a URL; to let `html` find that out is slow.
+_CHARACTER = re.compile(rf"&(?:#[0-9xX]|[A-Za-z][A-Za-z0-9]{{1,30}};|{_WITHOUT_END})")
+# Longer runs of base64 are not kept: they would fill the memory.
+_LONGEST_KEPT = 1024
 _COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 
 
@@ -63,15 +71,15 @@ def _undone(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
         yield "percent-encoded", unquote(text, encoding="latin-1")
     if "\\" in text:
         yield "JSON-escaped", _ESCAPE.sub(_character, text)
-    if "&" in text:
+    if "&" in text and _CHARACTER.search(text):
         yield "HTML-escaped", html.unescape(text)
     joined = _without_space(text)
     if joined != text:
         yield "split by white space", joined
-    if runs := _BASE64.findall(text):
-        yield from _base64(runs, decoded)
-        # Hexadecimal digits are characters of base64, too.
-        yield from _hex(" ".join(runs), decoded)
+    new = [run for run in dict.fromkeys(_BASE64.findall(text)) if run not in decoded]
+    if new:
+        decoded.update(new)
+        yield from _runs([_kept_run(run) if len(run) <= _LONGEST_KEPT else _run(run) for run in new], decoded)
     yield from _numbers(text, decoded)
 
 
@@ -80,33 +88,58 @@ def _without_space(text: str) -> str:
     return _SPACE.sub("", text) if "\\" in text else "".join(text.split()).replace("\x00", "")
 
 
-def _base64(runs: Iterable[str], decoded: set[str]) -> Iterator[tuple[str, str]]:
-    """Decodes runs of base64 at each of the four alignments; segments of a JWT are such runs."""
-    pieces: list[bytes] = []
-    for run in runs:
-        if run in decoded:
-            continue
-        decoded.add(run)
-        plain = run.replace("-", "+").replace("_", "/")
-        for start in range(4):
-            end = len(plain) - ((len(plain) - start) % 4 == 1)
-            pieces.append(binascii.a2b_base64(plain[start:end] + "=" * (-(end - start) % 4)))
-    if pieces:
-        octets = b"\0".join(pieces)
-        yield "base64", _legible(octets)
-        if _GZIP in octets or any(piece.startswith(_COMPRESSED) for piece in pieces):
-            yield from _inflated(pieces, "compressed in base64")
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Run:
+    """A run of base64, decoded; its hexadecimal digits, which are characters of base64, too."""
+
+    legible: str
+    gzip: tuple[bytes, ...]
+    compressed: tuple[bytes, ...]
+    hexadecimal: tuple[tuple[str, str], ...]
 
 
-def _hex(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
+def _run(run: str) -> _Run:
+    """Decodes a run of base64 at each of the four alignments; segments of a JWT are such runs."""
     pieces: list[bytes] = []
-    for run in _HEX.findall(text):
-        key = f"hex {run}"
-        if key not in decoded:
-            decoded.add(key)
-            pieces += [bytes.fromhex(run[start : start + (len(run) - start) // 2 * 2]) for start in (0, 1)]
-    if pieces:
-        yield "hex", _legible(b"\0".join(pieces))
+    plain = run.replace("-", "+").replace("_", "/")
+    for start in range(4):
+        end = len(plain) - ((len(plain) - start) % 4 == 1)
+        pieces.append(binascii.a2b_base64(plain[start:end] + "=" * (-(end - start) % 4)))
+    return _Run(
+        legible=_legible(b"\0".join(pieces)),
+        gzip=tuple(piece[piece.find(_GZIP) :] for piece in pieces if _GZIP in piece),
+        compressed=tuple(piece for piece in pieces if piece.startswith(_COMPRESSED)),
+        hexadecimal=tuple((digits, _from_hex(digits)) for digits in _HEX.findall(run)),
+    )
+
+
+# The same identifiers and the same heads of tokens are in many answers.
+_kept_run = lru_cache(maxsize=2048)(_run)
+
+
+def _from_hex(digits: str) -> str:
+    return _legible(
+        b"\0".join(bytes.fromhex(digits[start : start + (len(digits) - start) // 2 * 2]) for start in (0, 1))
+    )
+
+
+def _runs(runs: Sequence[_Run], decoded: set[str]) -> Iterator[tuple[str, str]]:
+    yield "base64", _together(run.legible for run in runs)
+    starts = [
+        *(start for run in runs for start in run.gzip),
+        *(start for run in runs for start in run.compressed),
+    ]
+    if opened := list(filter(None, map(inflated, starts))):
+        yield "compressed in base64", _legible(b"\0".join(opened))
+    hexadecimal = {digits: text for run in runs for digits, text in run.hexadecimal}
+    new = {digits: text for digits, text in hexadecimal.items() if f"hex {digits}" not in decoded}
+    if new:
+        decoded.update(f"hex {digits}" for digits in new)
+        yield "hex", _together(new.values())
+
+
+def _together(legible: Iterable[str]) -> str:
+    return "\0".join(filter(None, legible))
 
 
 def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
@@ -126,14 +159,6 @@ def _numbers(text: str, decoded: set[str]) -> Iterator[tuple[str, str]]:
             pieces.append(bytes(number if number < 256 else 0 for number in numbers))
     if pieces:
         yield "octets as numbers", _legible(b"\0".join(pieces))
-
-
-def _inflated(pieces: list[bytes], how: str) -> Iterator[tuple[str, str]]:
-    starts = [piece[piece.find(_GZIP) :] for piece in pieces if _GZIP in piece]
-    starts += [piece for piece in pieces if piece.startswith(_COMPRESSED)]
-    opened = [octets for octets in map(inflated, starts) if octets]
-    if opened:
-        yield how, _legible(b"\0".join(opened))
 
 
 def _legible(octets: bytes) -> str:

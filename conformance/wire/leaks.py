@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -83,7 +83,7 @@ class Windows:
         self.reading = reading
         self.text = text = reading.text.lower()
         self.places = range(0, len(text) - WINDOW + 1, STRIDE)
-        self.windows = {text[place : place + WINDOW] for place in self.places}
+        self.windows = [text[place : place + WINDOW] for place in self.places]
 
 
 class CanarySet:
@@ -115,13 +115,16 @@ class CanarySet:
         """Every canary in the text in any encoding, each once."""
         return search_all((self,), text)
 
+    def may_find_in(self, windows: Set[str]) -> bool:
+        """False if a text with no other windows than these contains no canary."""
+        return bool(self._short_wholes) or not self._known.isdisjoint(windows)
+
     def find_in(self, windowed: Windows, found: dict[str, Found]) -> None:
         """Adds the canaries in one decoding of a text, by value; those that were found before stay."""
         possible = self._short_wholes
-        # Most texts contain none; one test for all windows is fastest.
         if not self._known.isdisjoint(windowed.windows):
             self._find_parts(windowed, found)
-            met = windowed.windows & self._windows_of_wholes.keys()
+            met = self._windows_of_wholes.keys() & windowed.windows
             numbers = {number for window in met for number in self._windows_of_wholes[window]}
             possible = sorted(numbers.union(possible))
         for each, folded in map(self._wholes.__getitem__, possible):
@@ -154,9 +157,9 @@ class CanarySet:
             self._windows_of_wholes.setdefault(window, []).append(number)
 
     def _find_parts(self, windowed: Windows, found: dict[str, Found]) -> None:
-        text, windows = windowed.text, self._windows
-        for place in windowed.places:
-            for number in windows.get(text[place : place + WINDOW], ()):
+        text, known = windowed.text, self._windows
+        for place, window in zip(windowed.places, windowed.windows, strict=True):
+            for number in known.get(window, ()):
                 each, part, turned = self._parts[number]
                 if each.value not in found and _is_in_a_run(text, place, part):
                     how = turned or windowed.reading.how
@@ -184,9 +187,12 @@ def _whole(each: Canary) -> re.Pattern[str]:
 
 def search_all(canary_sets: Iterable[CanarySet], text: str) -> list[Found]:
     """Every canary of several sets in the text, each once; the text is decoded once."""
-    canary_sets, found = tuple(canary_sets), dict[str, Found]()
-    for windowed in map(Windows, readings(text)):
-        for canary_set in canary_sets:
+    decoded, found = [Windows(reading) for reading in readings(text)], dict[str, Found]()
+    # Most texts contain none; one test for the windows of all decodings is fastest.
+    windows = {window for windowed in decoded for window in windowed.windows}
+    possible = [canary_set for canary_set in canary_sets if canary_set.may_find_in(windows)]
+    for windowed in decoded if possible else ():
+        for canary_set in possible:
             canary_set.find_in(windowed, found)
     return list(found.values())
 
