@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from gateproof.conformance.checks import index, races
 from gateproof.conformance.run.proof.implementations import Subject
@@ -81,6 +82,12 @@ def _own(subject: Subject, role: str) -> set[str]:
     return {case for rule in subject.rules for check in found.get(rule, ()) for case in check.ids()}
 
 
+@cache
+def _every_case(role: str) -> frozenset[str]:
+    """Every case of every rule; asked for each of hundreds of defects."""
+    return frozenset(case for checks in index(role).values() for check in checks for case in check.ids())
+
+
 def _quick(subject: Subject, role: str, every: list[Check], chance: random.Random) -> frozenset[str]:
     smoke = [[check for check in every if check.rule == rule and not check.whole_run] for rule in SMOKE[role]]
     if subject.kind == "variant":
@@ -96,9 +103,8 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
     raced = {case for check in races(role) if check in right for case in check.ids()}
     if mapped & raced:
         mapped |= raced
-    there = {case for check in every for case in check.ids()}
     own = {case for check in right for case in check.ids()}
-    mapped &= there
+    mapped &= _every_case(role)
     if not mapped & own:
         # The shipped proof does not have the defect, or only with checks that do not exist any more.
         mapped |= own
