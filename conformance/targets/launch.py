@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Self
 from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.guardian_process import kill_marked
 from gateproof.conformance.targets.output import Output
-from gateproof.conformance.targets.processes import exit_text, group_lives, signal_group, why_not_started
+from gateproof.conformance.targets.processes import (
+    ended_within,
+    exit_text,
+    group_lives,
+    signal_group,
+    why_not_started,
+)
 from gateproof.conformance.targets.readiness import accepts_connections, answers
 
 if TYPE_CHECKING:
@@ -88,6 +94,8 @@ class Running:
 
     def wait(self, timeout_s: float) -> int | None:
         """Waits for the target to end by itself; None if the time is over first."""
+        if self._process.returncode is None and not ended_within(self.pid, timeout_s):
+            return None
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
         return self.exit_code()

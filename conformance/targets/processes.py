@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -52,6 +53,26 @@ def why_not_started(command: Sequence[str], cwd: Path, error: OSError) -> str:
     return f"{command[0]}: {error.strerror}"
 
 
+def ended_within(child: int, timeout_s: float) -> bool:
+    """Waits for a child of this process to end; False if the time is over first.
+
+    The kernel tells; subprocess would ask again and again. Without pidfd_open(), this returns True at once.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return True
+    try:
+        told = os.pidfd_open(child)
+    except OSError:
+        # Not in this kernel or sandbox.
+        return True
+    try:
+        poll = select.poll()
+        poll.register(told, select.POLLIN)
+        return bool(poll.poll(1000 * timeout_s))
+    finally:
+        os.close(told)
+
+
 def signal_group(group: int, number: int) -> bool:
     """Sends a signal to a process group; False if it has no process any more."""
     try:
@@ -69,6 +90,9 @@ def group_lives(group: int) -> bool:
     """
     if not signal_group(group, 0):
         return False
+    # The first process of a group has its number. Looking at it alone is much cheaper than at all of them.
+    if any(of == group and state not in _ENDED for state, of in _states(_PROCESSES / str(group))):
+        return True
     states = {state for state, of in _processes() if of == group}
     return not states or bool(states - _ENDED)
 
@@ -77,10 +101,15 @@ def _processes() -> Iterator[tuple[str, int]]:
     """State and process group of every process."""
     for entry in _PROCESSES.iterdir() if _PROCESSES.is_dir() else ():
         if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                # The program name is in parentheses and may contain any character.
-                state, _, group = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:3]
-                yield state, int(group)
+            yield from _states(entry)
+
+
+def _states(process: Path) -> Iterator[tuple[str, int]]:
+    """State and process group of the process with this folder; nothing if there is none."""
+    with contextlib.suppress(OSError):
+        # The program name is in parentheses and may contain any character.
+        state, _, group = (process / "stat").read_text("latin-1").rpartition(")")[2].split()[:3]
+        yield state, int(group)
 
 
 def run_command(

@@ -204,6 +204,10 @@ class AgentWorld:
         ]
         return sorted(found, key=lambda each: each.call.ordinal)
 
+    def count(self) -> int:
+        """The number of all requests to all parties so far."""
+        return sum(party.journal.mark() for party in self.parties.values())
+
     def secrets(self) -> dict[str, list[str]]:
         """All secrets that a gateway issued or received so far, by kind."""
         found: dict[str, list[str]] = {}

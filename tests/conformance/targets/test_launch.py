@@ -14,10 +14,11 @@ import pytest
 from waiting import alive, eventually
 
 from gateproof.conformance.targets import launch as launching
+from gateproof.conformance.targets import processes
 from gateproof.conformance.targets.launch import LaunchFailed, launch
 from gateproof.conformance.targets.model import Launch
 from gateproof.conformance.targets.output import Output
-from gateproof.conformance.targets.processes import signal_group
+from gateproof.conformance.targets.processes import group_lives, signal_group
 from gateproof.conformance.targets.readiness import answers, any_answers
 
 pytestmark = pytest.mark.attack
@@ -226,6 +227,29 @@ def test_what_nobody_reaps_has_ended(spec, start):
         assert signal_group(running.pid, 0)
     finally:
         os.kill(parent, signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes cannot be read like files here")
+def test_group_whose_first_process_runs_lives_without_a_look_at_all_processes(spec, start, monkeypatch):
+    running = start(spec("import time; print('up', flush=True); time.sleep(60)"))
+    assert eventually(lambda: "up" in running.output())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(processes, "_processes", lambda: pytest.fail("looked at all processes"))
+        assert group_lives(running.pid)
+    running.stop()
+    assert not group_lives(running.pid)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the kernel does not tell when a process ends here")
+def test_waiting_for_the_end_does_not_ask_again_and_again(spec, start, monkeypatch):
+    running = start(spec("import time; time.sleep(1)"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess.time, "sleep", lambda _: pytest.fail("waited by sleeping"))
+        assert running.wait(0.05) is None
+        assert running.wait(60) == 0
+        assert running.wait(60) == 0
 
 
 def test_target_that_does_not_end_is_asked_for_so_long_and_no_longer(spec, start):
