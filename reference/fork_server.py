@@ -187,7 +187,9 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
 
 
 def _warm_up() -> None:
-    """Loads what a gateway would load when it opens its ports."""
+    """Loads what a gateway would load when it opens its ports, and what any party loads at its first request."""
+    # Host names are encoded with it.
+    importlib.import_module("encodings.idna")
     Config(_nothing, log_config=None, lifespan="off", ws="none").load()
 
 

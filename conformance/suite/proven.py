@@ -51,8 +51,7 @@ class Proven:
 
     def seen(self) -> frozenset[str]:
         """All checks that failed on some defect, without their cases."""
-        ids = (check_id for defect in self.defects.values() for check_id in defect.checks)
-        return frozenset(check_id.partition("[")[0] for check_id in ids)
+        return self._seen
 
     def closest(self, defect: str) -> tuple[str, ...]:
         """The most specific check that caught a defect, and those that are no defect's most specific one.
@@ -62,6 +61,11 @@ class Proven:
         known = self.defects[defect].checks if defect in self.defects else ()
         beside = (check_id for check_id in known[1:] if check_id.partition("[")[0] not in self._closest)
         return (*known[:1], *beside)
+
+    @cached_property
+    def _seen(self) -> frozenset[str]:
+        ids = (check_id for defect in self.defects.values() for check_id in defect.checks)
+        return frozenset(check_id.partition("[")[0] for check_id in ids)
 
     @cached_property
     def _closest(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from gateproof.conformance.checks import index, modules
 from gateproof.conformance.kit.gateway.received import RunTotals, brought_up
@@ -78,6 +79,7 @@ def _asking(question: Question, survey: RunTotals) -> Callable[[], None]:
     return ask
 
 
+@cache
 def _questions(role: str) -> Mapping[str, Question]:
     members = [member for name in modules(role) for member in vars(importlib.import_module(name)).values()]
     return {check.name: member for member in members if (check := _about_the_run(member)) is not None}

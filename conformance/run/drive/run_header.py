@@ -61,7 +61,7 @@ def header_of(
         ),
         catalogue_digest=rules.load().digest(),
         harness=harness(),
-        dependencies=_dependencies(),
+        dependencies=dependencies(),
         python=platform.python_version(),
         os=f"{platform.system()} {platform.machine()}",
         target=_target(target, prepared),
@@ -142,7 +142,7 @@ def _git(checkout: Path, *arguments: str) -> str:
 
 
 @cache
-def _dependencies() -> str:
+def dependencies() -> str:
     names = sorted({f"{found.name.lower()}=={found.version}" for found in distributions()})
     return hashlib.sha256("\n".join(names).encode()).hexdigest()
 

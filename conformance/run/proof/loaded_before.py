@@ -1,15 +1,23 @@
-"""Imports what every trial of a proof needs, before workers are forked."""
+"""Imports and reads what every trial of a proof needs, before workers are forked."""
 
 from __future__ import annotations
 
 import gc
 
 from gateproof.conformance.checks import index
+from gateproof.conformance.run.drive import phases, run_header
 from gateproof.conformance.run.proof import runs
+from gateproof.conformance.suite import rules
+from gateproof.conformance.suite.proven import proven
+from gateproof.conformance.suite.vocabulary import ROLES
 
-__all__ = ["runs"]
+__all__ = ["phases", "runs"]
 
-for role in ("gateway", "service", "agent"):
+rules.load()
+run_header.harness()
+run_header.dependencies()
+for role in ROLES:
     index(role)
+    proven(role)
 # A garbage collection in a worker would write to each object, and so copy all shared memory.
 gc.freeze()
