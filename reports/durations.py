@@ -1,4 +1,4 @@
-"""Where the time of a run went, with its slowest checks."""
+"""Where the time of a run went, with its slowest checks and control actions."""
 
 from __future__ import annotations
 
@@ -28,6 +28,20 @@ def slowest(screen: Screen, result: RunResult, most: int) -> None:
         screen.say(f"  {check.duration_s:>7.1f} s  {check.id}{_details(check)}")
     if waited := waited_in_words(result.run):
         screen.say(f"all checks {waited}")
+    screen.say()
+
+
+def control_costs(screen: Screen, costs: Mapping[str, tuple[int, float]], most: int) -> None:
+    """Prints the control actions that took longest together, each with its number of calls."""
+    if not most or not costs:
+        return
+    shown = sorted(costs.items(), key=lambda cost: (-cost[1][1], cost[0]))[:most]
+    calls, seconds = (sum(values) for values in zip(*costs.values(), strict=True))
+    screen.say(
+        screen.paint("control actions", "bold") + f": {many(int(calls), 'call')}, {seconds:.1f} s together"
+    )
+    for action, (number, took) in shown:
+        screen.say(f"  {took:>7.1f} s  {action}  ({many(number, 'call')})")
     screen.say()
 
 

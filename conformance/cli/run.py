@@ -106,7 +106,7 @@ def _run(
     from gateproof.conformance.cli.outputs import Leak, forget, tell_job, write_all  # noqa: PLC0415
     from gateproof.conformance.run.drive.gc_tuning import collect_seldom  # noqa: PLC0415
     from gateproof.conformance.run.drive.session import carry_out, planned  # noqa: PLC0415
-    from gateproof.reports.durations import slowest  # noqa: PLC0415
+    from gateproof.reports.durations import control_costs, slowest  # noqa: PLC0415
     from gateproof.reports.run_result import STOPPED_BY  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, failures, partial, screen, summary, undecided  # noqa: PLC0415
     from gateproof.reports.verdicts import RunVerdict, Verdict, many  # noqa: PLC0415
@@ -127,7 +127,8 @@ def _run(
     # First, so that no outputs of an earlier run remain if this run is stopped.
     forget(arguments.out)
     events.begun(target.name, options.role, options.seed, len(checks))
-    result = carry_out(target, selected, options, ended, arguments.out)
+    control: dict[str, tuple[int, float]] = {}
+    result = carry_out(target, selected, options, ended, arguments.out, costs=control.update)
     counting.end()
     events.ended(result)
     if events.lost:
@@ -149,6 +150,7 @@ def _run(
         steps = {rule.id: rule.next_step for rule in selected} if options.role == "service" else {}
         failures(shown, result, again=again, repeats=_repeats(arguments, result), steps=steps)
         slowest(shown, result, arguments.durations)
+        control_costs(shown, control, arguments.durations)
         summary(shown, result)
         shown.say(f"report: {arguments.out}{_named(path.relative_to(arguments.out) for path in written)}")
         if str(result.run["cut_short"]).startswith(STOPPED_BY):

@@ -180,7 +180,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--durations",
         type=_durations,
         metavar="N",
-        help="print the N slowest checks at the end, and what they waited for (default: 0)",
+        help="print the N slowest checks and control actions, and what was waited for (default: 0)",
     )
     parser.add_argument("--quiet", action=argparse.BooleanOptionalAction, help="print the verdict only")
     parser.add_argument("--no-color", action="store_true", help="no colours")

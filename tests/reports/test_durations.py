@@ -1,4 +1,4 @@
-"""The slowest checks of a run are listed when asked for."""
+"""The slowest checks of a run, and the dearest control actions, are listed when asked for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateproof.reports.durations import slowest, waited_in_words
+from gateproof.reports.durations import control_costs, slowest, waited_in_words
 from gateproof.reports.terminal import screen
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
@@ -71,5 +71,39 @@ def test_run_without_a_check_says_nothing() -> None:
     out = io.StringIO()
 
     slowest(screen(out), replace(result(), rules=()), 5)
+
+    assert out.getvalue() == ""
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (
+            2,
+            [
+                "control actions: 6 calls, 7.0 s together",
+                "4.0 s  create_resource  (2 calls)",
+                "2.0 s  create_project  (1 call)",
+                "",
+            ],
+        ),
+        (0, []),
+    ],
+)
+def test_dearest_control_actions_come_first(most: int, expected: list[str]) -> None:
+    out = io.StringIO()
+    costs = {"create_project": (1, 2.0), "logs": (3, 1.0), "create_resource": (2, 4.0)}
+
+    control_costs(screen(out), costs, most)
+
+    lines = out.getvalue().split("\n")[:-1]
+    assert len(lines) == len(expected)
+    assert all(part in line for part, line in zip(expected, lines, strict=True))
+
+
+def test_run_without_a_control_says_nothing_of_it() -> None:
+    out = io.StringIO()
+
+    control_costs(screen(out), {}, 5)
 
     assert out.getvalue() == ""

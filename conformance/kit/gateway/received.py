@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, Protocol
 from urllib.parse import unquote_plus
 
+from gateproof.conformance.kit.gateway.control_costs import summed
 from gateproof.conformance.kit.gateway.own_secrets import OwnSecrets
 from gateproof.conformance.kit.gateway.recent_secrets import MOST, RecentSecrets
 from gateproof.conformance.kit.gateway.redeemed_tokens import gave_a_token
@@ -100,6 +101,8 @@ class RunTotals:
     empty: list[str] = field(default_factory=list)
     # Digests of tokens that the suite sent in an address or a cookie.
     misplaced: list[str] = field(default_factory=list)
+    # For each control action, its calls and the seconds they took together.
+    control: dict[str, tuple[int, float]] = field(default_factory=dict)
 
     def add(self, other: RunTotals) -> None:
         self.redeemed += other.redeemed
@@ -116,6 +119,7 @@ class RunTotals:
         self.merchant_failed_at = max(known, default=None)
         self.registrations += other.registrations
         self.misplaced += other.misplaced
+        self.control = summed(self.control, other.control)
         self.given += other.given
         self.empty += other.empty
 

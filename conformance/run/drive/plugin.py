@@ -85,7 +85,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     bench = config.stash.get(_BENCH, None)
     if isinstance(bench, GatewayBench):
         survey.merchant_failed_at, survey.registrations = bench.merchant_failed_at(), bench.registrations()
-        survey.misplaced = bench.misplaced()
+        survey.misplaced, survey.control = bench.misplaced(), bench.costs.to_json()
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from gateproof.conformance.kit.gateway.received import RunTotals
 
 Sink = Callable[[CheckResult], None]
+ControlSink = Callable[[Mapping[str, tuple[int, float]]], None]
 USUAL_SEED = 7
 # The rules that can be tested if the target's certificate is refused.
 _OF_CERTIFICATES = ("TLS-01",)
@@ -66,13 +67,16 @@ def carry_out(
     sink: Sink,
     folder: Path,
     stage: Stage | None = None,
+    costs: ControlSink = lambda _: None,
 ) -> RunResult:
     """Prepares the target and the fakes, runs the checks, and writes the record into the folder.
+
+    `costs` gets the calls and seconds of each control action, at the end of the checks.
 
     The record of a run that was stopped has the results so far, and every output generated from it says what
     stopped the run.
     """
-    run = _Run(target, rules, options, sink, stage)
+    run = _Run(target, rules, options, sink, stage, costs)
     folder.mkdir(parents=True, exist_ok=True)
     with EvidenceWriter(folder / FILE, scan=leaks.credential_kind) as writer, suppress(KeyboardInterrupt):
         try:
@@ -110,8 +114,10 @@ class _Run:
         options: RunOptions,
         sink: Sink,
         stage: Stage | None,
+        costs: ControlSink,
     ) -> None:
         self._stage = stage
+        self._costs = costs
         self._target = target
         self._rules = rules
         self._options = options
@@ -251,6 +257,7 @@ class _Run:
             contexts = [_later(each, survey) for each in contexts]
             if self._failed & fatal:
                 raise CutShort("--fail-fast stopped the run at the first failure")
+        self._costs(survey.control)
         for result in conclude(contexts[0], asked, survey, options.chosen):
             note(result)
         for place, end in enumerate(self._ends):

@@ -13,6 +13,7 @@ from pathlib import Path
 from gateproof.conformance.faults.intercept.interceptor import Trust
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.clock import Clock
+from gateproof.conformance.kit.gateway.control_costs import ControlCosts
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects, ProjectPool
@@ -79,8 +80,9 @@ class GatewayBench(SendingBench):
             timeout_s=target.limits.request_timeout_s,
             record=self._record,
         )
+        self.costs: ControlCosts = beside.costs if beside is not None else ControlCosts()
         self._control = (
-            RecordingControl(connect_control(target.control), self.received.meet_client)
+            RecordingControl(connect_control(target.control), self.received.meet_client, self.costs)
             if target.control is not None
             else None
         )
