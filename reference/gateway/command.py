@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from gateproof.reference.gateway.apps import Apps, control_app, create_apps, same_origin
+from gateproof.reference.gateway.key_costs import with_costly_keys
 from gateproof.reference.gateway.policies import Policies
 from gateproof.reference.gateway.state_file import StateFile, saving
 from gateproof.reference.serving import NotServed, Origin, loopback_url, run, server_tls
@@ -49,6 +50,8 @@ def _apps(given: argparse.Namespace, policies: Policies | None) -> tuple[Apps, l
     if control_url and any(same_origin(control_url, url) for url in (base_url, core_url)):
         raise NotServed("the control needs its own origin")
     state = StateFile(given.state_file) if given.state_file else None
+    if given.resource_cost_s:
+        policies = with_costly_keys(policies or Policies(), given.resource_cost_s)
     apps = create_apps(
         base_url=base_url,
         core_url=core_url,
@@ -104,6 +107,12 @@ def _parser() -> argparse.ArgumentParser:
         "--state-file",
         type=Path,
         help="keep all data there, so that the gateway may be killed and started again",
+    )
+    parser.add_argument(
+        "--resource-cost-s",
+        type=float,
+        default=0.0,
+        help="processor time that each new Resource costs, to try a run against a gateway with slow keys",
     )
     parser.add_argument("--exit-with-stdin", action="store_true", help="stop when stdin ends")
     return parser
