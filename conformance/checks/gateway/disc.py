@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import Unavailable, expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
 from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire.agent import (
     authorization_endpoint,
@@ -203,10 +204,11 @@ def _is_there(gateway: Gateway, resource: Resource) -> None:
 
 def _less_known(world: World) -> Resource:
     """A Resource whose document is probably not cached yet, if there is one: a cache would hide a change."""
-    try:
+    with suppress(Unavailable, LeftOut):
+        return world.projects.resource(indicator=f"https://api.merchant.example/{world.unique()}")
+    with suppress(Unavailable):
         return world.projects.another().resource
-    except Unavailable:
-        return world.projects.home().resource
+    return world.projects.home().resource
 
 
 def _one_key_set(world: World, one: Resource, other: Resource) -> None:

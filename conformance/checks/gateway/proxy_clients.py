@@ -155,7 +155,7 @@ def revoked_client_gets_401(gateway: Gateway, world: World) -> None:
     If none can be created and revoked, a client revoked before the run is tested; another one must work.
     """
     try:
-        client = console.new_proxy_client(world, world.projects.own_or_home())
+        _, client = world.projects.with_new_client()
         require(gateway.proxy_token(client)).status(200)
         console.revoke(world, client)
     except Unavailable:
@@ -205,8 +205,8 @@ def new_clients_push_no_older_one_out(gateway: Gateway, world: World) -> None:
 @check("PROXY-05", needs=["control:create_proxy_client", "control:revoke_proxy_client"])
 def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
     """After one Proxy client is revoked, old and new tokens of the Project's other client still redeem."""
-    project = world.projects.own_or_home()
-    staying, leaving = project.proxy_client, console.new_proxy_client(world, project)
+    project, leaving = world.projects.with_new_client()
+    staying = project.proxy_client
     require(gateway.proxy_token(leaving)).status(200)
     grant = world.grant(resource=project.resource)
     token = _token(gateway, require(gateway.proxy_token(staying)).status(200))
@@ -220,11 +220,14 @@ def revoking_one_leaves_the_others(gateway: Gateway, world: World) -> None:
 
 
 def _working_client(gateway: Gateway, world: World) -> ProxyClient:
-    """A Proxy client that gets a token in this check; of a new Project if one can be created.
+    """A Proxy client that gets a token in this check; a new one if the run can create Projects.
 
     A gateway may lock a client after several wrong secrets.
     """
-    client = world.projects.own_or_home().proxy_client
+    project = world.projects.home()
+    client = project.proxy_client
+    if world.projects.pool.created_by_run(project.id):
+        _, client = world.projects.with_new_client()
     require(gateway.proxy_token(client)).status(200)
     return client
 

@@ -29,8 +29,7 @@ def revoked_first_client_gets_401(gateway: Gateway, world: World) -> None:
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revoked_client_gets_401_a_day_later_too(gateway: Gateway, world: World) -> None:
     """A day later a revoked Proxy client still gets 401, and the Project's other client works."""
-    project = world.projects.own_or_home()
-    leaving = console.new_proxy_client(world, project)
+    project, leaving = world.projects.with_new_client()
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
     require.step_of("Proxy token request of a revoked client")(gateway.proxy_token(leaving)).status(401)

@@ -27,8 +27,7 @@ def proxy_token_comes_after_a_rotation(gateway: Gateway, world: World) -> None:
 @check("PROXY-04", needs=[*MAKES_AND_REVOKES, "control:rotate_keys"])
 def revoked_client_gets_401_after_a_rotation_too(gateway: Gateway, world: World) -> None:
     """After a key rotation a revoked Proxy client still gets 401, and the other client works."""
-    project = world.projects.own_or_home()
-    leaving = console.new_proxy_client(world, project)
+    project, leaving = world.projects.with_new_client()
     require(gateway.proxy_token(leaving)).status(200)
     console.revoke(world, leaving)
     require.step_of("Proxy token request of a revoked client")(gateway.proxy_token(leaving)).status(401)

@@ -186,8 +186,7 @@ def revocation_reaches_tokens_already_issued(gateway: Gateway, world: World) -> 
 
     The oldest and the newest token have redeemed before, the one between them has not.
     """
-    project = world.projects.own_or_home()
-    leaving = console.new_proxy_client(world, project)
+    project, leaving = world.projects.with_new_client()
     grant = world.grant(resource=project.resource)
     oldest, unused, newest = (
         world.backend.proxy_token(replace(project, proxy_client=leaving)) for _ in range(3)
@@ -276,7 +275,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     after the next sign-in.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    alone = isolated_user(world)
+    alone = isolated_user(world, "strained")
     alone.script(provisioning="reject")
     agent, proxy_token = world.agents.new(), alone.proxy_token()
     grant = alone.grant(agent)

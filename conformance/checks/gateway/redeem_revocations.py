@@ -34,8 +34,8 @@ def revocation_of_the_first_client_reaches_its_tokens(gateway: Gateway, world: W
 @check("REDEEM-06", needs=[*MAKES_AND_REVOKES, "control:advance_clock"])
 def revocation_reaches_tokens_for_as_long_as_they_live(gateway: Gateway, world: World) -> None:
     """A Proxy token of a revoked client still gets 401 later in its hour, with a fresh grant."""
-    project = world.projects.own_or_home()
-    leaving = replace(project, proxy_client=console.new_proxy_client(world, project))
+    project, client = world.projects.with_new_client()
+    leaving = replace(project, proxy_client=client)
     grant, token = world.grant(resource=project.resource), world.backend.proxy_token(leaving)
     world.backend.require_redeemed(grant, token)
     console.revoke(world, leaving.proxy_client)

@@ -22,7 +22,7 @@ ALIKE: Mapping[str, tuple[str, str]] = {
 @check("REDEEM-12", needs=["merchant", "control:create_resource"], cases=ALIKE)
 def similar_indicators_have_a_token_each(world: World, case: tuple[str, str]) -> None:
     """Two Resources with similar indicators give a user two different merchant tokens."""
-    project = world.projects.own_or_home()
+    project = world.projects.home()
     begun = f"https://api.merchant.example/{world.unique()}"
     # If the gateway accepts only one of two such indicators, there is nothing to test.
     resources = [console.resource_in(world, project, f"{begun}/{end}") for end in case]

@@ -136,7 +136,7 @@ def secret_of_a_new_proxy_client_is_not_in_the_logs(gateway: Gateway, world: Wor
     If no client can be revoked here, it is only created and used.
     """
     _earlier_logs(world)
-    client = console.new_proxy_client(world, world.projects.own_or_home())
+    _, client = world.projects.with_new_client()
     require(gateway.proxy_token(client)).status(200)
     with suppress(Unavailable):
         console.revoke(world, client)
@@ -245,7 +245,7 @@ def _send_misplaced(gateway: Gateway, world: World, grant: Grant, token: str) ->
 def _failed_refreshes(world: World) -> str:
     """Redeems while the merchant rejects one refresh and fails another; returns what was logged."""
     _earlier_logs(world)
-    troubled = [failure_oracle.expiring_soon(isolated_user(world)) for _ in range(2)]
+    troubled = [failure_oracle.expiring_soon(isolated_user(world, "troubled")) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)
     let_expire(world)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
+from gateproof.conformance.kit.gateway.shared_projects import Place
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
@@ -17,6 +17,8 @@ from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.records import JournalEntry, named_actors
+
+_Outcome = str | Mapping[str, Any]
 
 # If the clock can be moved: a token lifetime shorter than one step of the clock, and that step.
 BY_CLOCK_S, STEP_S = 60, 70
@@ -28,6 +30,10 @@ BY_WAITING_S, ROUNDED_S = 1, 0.5
 LATE_S = 3.0
 # Outcomes of a working merchant, positive or negative.
 _NO_TROUBLE = ("accept", "ok", "reject", "turn_away", "hold_then_reject")
+# Outcomes that only delay an answer.
+_SLOW = ("hold", "slow")
+# Outcomes that a gateway may remember for the Resource if they end a sign-in.
+_REJECTED = ("reject", "turn_away")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,15 +54,24 @@ class IsolatedUser:
 
     def beside(self) -> IsolatedUser:
         """The same Resource, with another user."""
-        made = isinstance(self.world.projects.pool, ControlledProjects)
-        return replace(self, user=self.world.users[1] if made else new_user(self.world, self.merchant))
+        given = self.world.projects.pool.only_given_users()
+        return replace(self, user=self.world.users[1] if given else new_user(self.world, self.merchant))
 
     def script(self, **fields: Any) -> None:
         """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
         scripted = [fields[place] for place in ("provisioning", "refresh", "sign_in") if place in fields]
-        if any(map(_is_trouble, [*scripted, *fields.get("answers", ())])):
+        scripted += fields.get("answers", ())
+        if any(map(_is_trouble, scripted)):
             self.world.worker_state.note_merchant_failure()
+        self._place_became(scripted, fields.get("provisioning", "accept"))
         self.merchant.script(self.client_id, login=self.user.login, **fields)
+
+    def _place_became(self, scripted: Sequence[_Outcome], provisioning: _Outcome) -> None:
+        pool, project_id = self.world.projects.pool, self.project.id
+        if any(_is_trouble(each) and _name(each) not in _SLOW for each in scripted):
+            pool.became("troubled", project_id)
+        elif any(map(_is_trouble, scripted)) or _name(provisioning) in _REJECTED:
+            pool.became("strained", project_id)
 
     def short_lived(self, **fields: Any) -> None:
         """Scripts the merchant to issue tokens that expire during the check."""
@@ -110,10 +125,13 @@ class IsolatedUser:
             time.sleep(0.1)
 
 
-def _is_trouble(scripted: str | Mapping[str, Any]) -> bool:
+def _is_trouble(scripted: _Outcome) -> bool:
     """True for an outcome that may open a gateway's circuit breaker: an outage or a useless answer."""
-    outcome = scripted if isinstance(scripted, str) else scripted["outcome"]
-    return outcome not in _NO_TROUBLE
+    return _name(scripted) not in _NO_TROUBLE
+
+
+def _name(scripted: _Outcome) -> str:
+    return scripted if isinstance(scripted, str) else str(scripted["outcome"])
 
 
 def expect_orders(alone: IsolatedUser, token: str) -> None:
@@ -130,14 +148,16 @@ def expect_orders(alone: IsolatedUser, token: str) -> None:
     )
 
 
-def isolated_user(world: World) -> IsolatedUser:
-    """A user at a new Project if the run can create Projects; otherwise a new user at the home Project."""
+def isolated_user(world: World, place: Place = "calm") -> IsolatedUser:
+    """A user whom no other check uses at this Resource: a new one, at a Resource that others use, too.
+
+    If the target file names its users, the user is one of them, at a new Project.
+    """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    if isinstance(world.projects.pool, ControlledProjects):
-        project, user = world.projects.another(), world.users[0]
-    else:
-        project, user = world.projects.home(), new_user(world, world.merchant)
+    project = world.projects.isolating(place)
+    given = world.projects.pool.only_given_users()
+    user = world.users[0] if given else new_user(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
         raise Unavailable("merchant", "the target file names no merchant_client_id for the Resource")

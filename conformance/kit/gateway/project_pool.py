@@ -5,9 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
+from gateproof.conformance.kit.gateway.shared_projects import Place, Shared, SharedProjects, Take
 from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
@@ -29,6 +32,15 @@ class ProjectPool(Protocol):
 
     def another(self) -> Project:
         """An approving Project that this check did not get before; the check must not change it."""
+
+    def isolating(self, place: Place) -> Project:
+        """An approving Project for a user whom no other check uses there; the check must not change it."""
+
+    def only_given_users(self) -> bool:
+        """True if isolated users have to be those of the target file, in a new Project each time."""
+
+    def became(self, place: Shared, project_id: str) -> None:
+        """The merchant behaves like this for a user in this Project."""
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that the run creates; the check may change it."""
@@ -73,6 +85,15 @@ class ProjectPool(Protocol):
     def new_proxy_client(self, project: Project) -> ProxyClient:
         """A Proxy client that the run creates in the Project; the check may revoke it."""
 
+    def with_new_client(self) -> tuple[Project, ProxyClient]:
+        """A Project that other checks use, and a new Proxy client in it, which the check may revoke."""
+
+    def for_history(self, *, holds: bool, number: int) -> Project:
+        """The history's Project of this number and policy, with a Proxy client that no other check uses.
+
+        Other histories use the Project with other users, agents and Proxy clients.
+        """
+
     def created_by_run(self, name: str) -> bool:
         """True if the run has created this Project or Proxy client: checks may change no others."""
 
@@ -98,6 +119,7 @@ class ControlledProjects:
         run_id: str,
         *,
         may_reach: Callable[[str], bool] = lambda _: True,
+        only_given_users: bool = False,
     ) -> None:
         self._control = control
         self._may_reach = may_reach
@@ -109,9 +131,11 @@ class ControlledProjects:
         self._second: Resource | None = None
         self._made: list[str] = []
         self._clients: set[str] = set()
+        self._only_given_users = only_given_users
+        self._shared = SharedProjects(lambda: self.new("approve"), self._new_holding)
 
     def begin(self) -> None:
-        """Nothing to do: every Project but home is new."""
+        self._shared.begin()
 
     def home(self) -> Project:
         if self._home is None:
@@ -119,7 +143,18 @@ class ControlledProjects:
         return self._home
 
     def another(self) -> Project:
-        return self.new("approve")
+        return self._shared.another()
+
+    def isolating(self, place: Place) -> Project:
+        if self._only_given_users or place == "own":
+            return self.new("approve")
+        return self._shared.isolating(place)
+
+    def only_given_users(self) -> bool:
+        return self._only_given_users
+
+    def became(self, place: Shared, project_id: str) -> None:
+        self._shared.became(place, project_id)
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         return self._new_in(self._new_id(agent_policy))
@@ -142,12 +177,16 @@ class ControlledProjects:
         return Project(id=project_id, resource=resource, proxy_client=self._client_in(project_id))
 
     def holding(self) -> Resource:
-        project = self.new(None)
-        actions.set_agent_policy(self._control, project.id, "hold")
-        return project.resource
+        return self._shared.held(1)[0]
 
     def two_holding(self) -> tuple[Resource, Resource]:
-        return self.holding(), self.holding()
+        one, other = self._shared.held(2)
+        return one, other
+
+    def _new_holding(self) -> Project:
+        project = self.new(None)
+        actions.set_agent_policy(self._control, project.id, "hold")
+        return project
 
     def indicators(self) -> frozenset[str]:
         return frozenset()  # each one is random, so no two are similar
@@ -187,6 +226,25 @@ class ControlledProjects:
 
     def new_proxy_client(self, project: Project) -> ProxyClient:
         return self._client_in(project.id)
+
+    def with_new_client(self) -> tuple[Project, ProxyClient]:
+        return self._with_new_client(self._shared.for_clients)
+
+    def for_history(self, *, holds: bool, number: int) -> Project:
+        if self._only_given_users:
+            return self._new_holding() if holds else self.new(None)
+        take = partial(self._shared.for_history, holds=holds, number=number)
+        project, client = self._with_new_client(take)
+        return replace(project, proxy_client=client)
+
+    def _with_new_client(self, take: Take) -> tuple[Project, ProxyClient]:
+        project = take(anew=False)
+        try:
+            return project, self._client_in(project.id)
+        except ControlFailed:
+            # The target may limit the number of Proxy clients in a Project.
+            project = take(anew=True)
+            return project, self._client_in(project.id)
 
     def created_by_run(self, name: str) -> bool:
         return name in self._made or name in self._clients

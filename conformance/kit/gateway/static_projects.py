@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import SCOPES, made_proxy_client
+from gateproof.conformance.kit.gateway.shared_projects import Place, Shared
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
@@ -44,6 +45,16 @@ class StaticProjects:
                 "project", "the target file has no approving Project with a Resource and a Proxy client"
             )
         return _project(self._usable[0])
+
+    def isolating(self, place: Place) -> Project:
+        del place
+        return self.home()
+
+    def only_given_users(self) -> bool:
+        return False
+
+    def became(self, place: Shared, project_id: str) -> None:
+        """Nothing to do: isolated users have no other Project."""
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         del agent_policy
@@ -120,6 +131,14 @@ class StaticProjects:
             raise lacking from unsupported
         self._own[client.id] = project.id
         return client
+
+    def with_new_client(self) -> tuple[Project, ProxyClient]:
+        project = self.home()
+        return project, self.new_proxy_client(project)
+
+    def for_history(self, *, holds: bool, number: int) -> Project:
+        del holds, number
+        return self.home()
 
     def created_by_run(self, name: str) -> bool:
         return name in self._own
