@@ -22,6 +22,7 @@ from gateproof.conformance.kit.bad_certificates import NEEDS_OWN_CA, bad_certifi
 from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
+from gateproof.conformance.kit.service.new_keys import NewKeys
 from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
 from gateproof.conformance.targets.party_names import GATEWAY, MERCHANT, host_of
 from gateproof.conformance.wire.exchange import Exchange
@@ -72,6 +73,9 @@ class ServiceState:
     mixed_first_calls: bool = False
     # It did not find an added key within the time of rule SERVE-02.
     finds_no_keys: bool = False
+    # New keys that it found together; None also if it did not.
+    new_keys: NewKeys | None = None
+    new_keys_tried: bool = False
     discovers_again: bool = True
     # The responses of its public pages, once they were fetched.
     open_pages: list[Exchange] = field(default_factory=list)

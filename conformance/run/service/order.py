@@ -40,12 +40,13 @@ def in_order(items: Sequence[T], check_of: Callable[[T], Check], *, shared_out: 
     after = [item for item in others if check_of(item).family not in _LEAVE_THE_PROXY_TOKEN]
     early = [item for item in waiting if check_of(item).family in _LEAVE_THE_PROXY_TOKEN][:_WAITS_MEANWHILE]
     later = [item for item in waiting if all(item is not each for each in early)]
-    return [*first, *_spread(early, before), *ends, *_spread(later, after)]
+    # The wait for the end of the token is one for the next key, too.
+    return [*first, *before, *early, *ends, *later[:1], *_spread(later[1:], after)]
 
 
 def _spread(waiting: Sequence[T], others: Sequence[T]) -> Iterator[T]:
-    """The waiting items at equal distances among the others."""
-    parts = len(waiting) + 1
+    """The waiting items at equal distances among the others, the last one at the end."""
+    parts = max(1, len(waiting))
     for number in range(parts):
         yield from others[number * len(others) // parts : (number + 1) * len(others) // parts]
         yield from waiting[number : number + 1]
