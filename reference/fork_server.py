@@ -1,10 +1,10 @@
-"""`python -m gateproof.reference.fork_server` loads the reference once and forks many gateways.
+"""`python -m gateproof.reference.fork_server [MODULE …]` loads the reference once and forks many gateways.
 
 A proof starts hundreds of gateways, and loading the modules for each takes longer than most of them run. The
-server prints a command as one line of JSON. That command, followed by a module of the reference and its
-arguments, runs the module like `python -m`: with the caller's working folder, environment, streams and
-signals, and with the module's exit code. A child ends with its caller, and all children end with the server's
-stdin; on Linux also if the server is killed.
+server loads these modules, or all that have a gateway, and prints a command as one line of JSON. That
+command, followed by one of the modules and its arguments, runs the module like `python -m`: with the caller's
+working folder, environment, streams and signals, and with the module's exit code. A child ends with its
+caller, and all children end with the server's stdin; on Linux also if the server is killed.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ class Call:
 class ForkServer:
     """Forks a child for every call; single-threaded, because a fork copies one thread only."""
 
-    def __init__(self, listening: socket.socket) -> None:
+    def __init__(self, listening: socket.socket, modules: Sequence[str]) -> None:
         self._listening = listening
+        self._modules = modules
         self._callers: dict[int, socket.socket] = {}
         self._selector = selectors.DefaultSelector()
         self._woken, waking = socket.socketpair()
@@ -95,7 +96,7 @@ class ForkServer:
                 _signal(child, signal.SIGKILL)
 
     def _take(self, caller: socket.socket) -> None:
-        call = _received(caller)
+        call = _received(caller, self._modules)
         if call is None:
             caller.close()
             return
@@ -134,14 +135,14 @@ class ForkServer:
             caller.close()
 
 
-def _received(caller: socket.socket) -> Call | None:
+def _received(caller: socket.socket, modules: Sequence[str]) -> Call | None:
     """A call with the caller's streams; None if the caller has gone or the call is invalid."""
     data, streams, _, _ = socket.recv_fds(caller, _MOST_OCTETS, _STREAMS)
     while data and not data.endswith(b"\n") and len(data) < _MOST_OCTETS:
         more = caller.recv(_MOST_OCTETS)
         data = data + more if more else b""
     module, arguments, folder, variables = ast.literal_eval(data.decode()) if data else ("", [], "", {})
-    if module not in _MODULES or len(streams) != _STREAMS:
+    if module not in modules or len(streams) != _STREAMS:
         for stream in streams:
             os.close(stream)
         return None
@@ -203,7 +204,8 @@ def _signal(child: int, number: int) -> None:
 
 
 def main() -> int:
-    for module in _MODULES:
+    modules = sys.argv[1:] or _MODULES
+    for module in modules:
         _main(module)
     _warm_up()
     gc.freeze()
@@ -220,7 +222,7 @@ def main() -> int:
                 # The parent has gone; discard the rest of the buffer.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 return 0
-            ForkServer(listening).serve()
+            ForkServer(listening, modules).serve()
     return 0
 
 

@@ -154,7 +154,7 @@ def _proven(
     before_s: float,
 ) -> int:
     """Runs the remaining trials and prints the result."""
-    from gateproof.conformance.run.proof.fork_server import ForkServerEnded  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.fork_server import ForkServerEnded  # noqa: PLC0415
     from gateproof.conformance.run.proof.proof import Outcome, Proof, ProofBroke, prove  # noqa: PLC0415 - loads pytest, HTTP
     from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415
     from gateproof.reports.terminal import Counting, screen  # noqa: PLC0415

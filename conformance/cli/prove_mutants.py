@@ -83,7 +83,7 @@ def handle(arguments: argparse.Namespace) -> int:
 
 def _tried(proof: MutantProof, arguments: argparse.Namespace) -> int:
     from gateproof.conformance.run.drive.signals import terminated_as_interrupted  # noqa: PLC0415 - loads with a proof
-    from gateproof.conformance.run.proof.fork_server import ForkServerEnded  # noqa: PLC0415
+    from gateproof.conformance.run.prepare.fork_server import ForkServerEnded  # noqa: PLC0415
     from gateproof.conformance.run.proof.mutation.trials import attempt_mutant  # noqa: PLC0415
     from gateproof.conformance.run.proof.workers import in_workers  # noqa: PLC0415
     from gateproof.conformance.run.usual_workers import workers_of_a_proof  # noqa: PLC0415

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.run.proof.fork_server import ForkServer
+from gateproof.conformance.run.prepare.fork_server import ForkServer
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.keys import new_key
 

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes canno
 
 
 @contextmanager
-def fork_server(ends_with: int = 0) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
+def fork_server(*modules: str, ends_with: int = 0) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof.reference.fork_server"],
+        [sys.executable, "-m", "gateproof.reference.fork_server", *modules],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -56,6 +56,20 @@ def addresses() -> tuple[list[str], int]:
 def answers(number: int) -> bool:
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", number)) == 0
+
+
+def test_it_runs_only_the_modules_that_it_was_given() -> None:
+    elsewhere = ["--base-url", "http://elsewhere.example:1", "--core-url", "http://elsewhere.example:2"]
+    with fork_server("gateproof.reference.gateway") as (command, _):
+        given, other = (
+            subprocess.run([*command, *called], capture_output=True, timeout=30, check=False)
+            for called in (
+                ["gateproof.reference.gateway", *elsewhere],
+                ["gateproof.reference.defects", "gateway", "--list"],
+            )
+        )
+    assert (given.returncode, b"stays on loopback" in given.stderr) == (2, True)
+    assert (other.returncode, other.stdout) == (1, b"")
 
 
 def test_a_module_runs_with_the_callers_arguments_streams_and_exit_code(runner: list[str]) -> None:

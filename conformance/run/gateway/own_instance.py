@@ -13,6 +13,7 @@ from typing import Protocol
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.context.embedded import with_a_state_file
 from gateproof.conformance.run.context.gateway import GatewayContext
+from gateproof.conformance.run.prepare.fork_server import restarted_fast
 from gateproof.conformance.run.prepare.gateway import CannotRun, addresses_of, launch_gateway, with_free_ports
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.targets.guardian import guardian
@@ -117,11 +118,11 @@ class OwnInstance:
             else with_free_ports(target, stack)
         )
         launch = own.launch
-        return (
-            own
-            if launch is None
-            else replace(own, launch=replace(launch, timeout_s=_PATIENCE * launch.timeout_s))
-        )
+        if launch is None:
+            return own
+        # The embedded gateway is restarted often, and loading its modules takes longer than all of its work.
+        command = restarted_fast(launch.command, stack) if target.file is None else launch.command
+        return replace(own, launch=replace(launch, command=command, timeout_s=_PATIENCE * launch.timeout_s))
 
     def _started(self, stack: ExitStack) -> Running:
         return launch_gateway(self.target, self._folder / "target.log", self._ca_file, stack)

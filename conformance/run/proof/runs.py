@@ -15,8 +15,8 @@ from typing import Any
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out
+from gateproof.conformance.run.prepare.fork_server import runner_here
 from gateproof.conformance.run.prepare.gateway import Stage, set_stage
-from gateproof.conformance.run.proof.fork_server import runner_here
 from gateproof.conformance.run.proof.implementations import Subject
 from gateproof.conformance.run.proof.scope import Part, in_passing, rules_of
 from gateproof.fakes.merchant.admin import MerchantAdminError

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
-from gateproof.conformance.run.proof import fork_server
-from gateproof.conformance.run.proof.fork_server import ForkServer
+from gateproof.conformance.run.prepare import fork_server
+from gateproof.conformance.run.prepare.fork_server import ForkServer
 
 Result = TypeVar("Result")
 # Workers ignore these signals; their pipe tells them to stop.

@@ -6,6 +6,7 @@ import json
 import os
 import select
 import subprocess
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
 from gateproof.package import PYTHON_MODULE
@@ -26,11 +27,12 @@ class ForkServerEnded(Exception):
 class ForkServer:
     """Gives the command that runs a module of the reference; the server ends with the stack.
 
-    Without fork() this is the command of a new interpreter.
+    It can run these modules, or all that have a gateway. Without fork() this is the command of a new
+    interpreter.
     """
 
-    def __init__(self, stack: ExitStack) -> None:
-        self._process = _start(stack) if hasattr(os, "fork") else None
+    def __init__(self, stack: ExitStack, *modules: str) -> None:
+        self._process = _start(stack, modules) if hasattr(os, "fork") else None
         self.runner = _announced_command(self._process) if self._process is not None else PYTHON_MODULE
 
     def check(self) -> None:
@@ -49,9 +51,17 @@ def runner_here(stack: ExitStack) -> tuple[str, ...]:
     return _given[0] if _given else ForkServer(stack).runner
 
 
-def _start(stack: ExitStack) -> subprocess.Popen[bytes]:
+def restarted_fast(command: tuple[str, ...], stack: ExitStack) -> tuple[str, ...]:
+    """The same command through a new fork server if it starts the reference gateway; else as it is."""
+    module = "gateproof.reference.gateway"
+    if command[: len(PYTHON_MODULE) + 1] != (*PYTHON_MODULE, module):
+        return command
+    return (*ForkServer(stack, module).runner, *command[len(PYTHON_MODULE) :])
+
+
+def _start(stack: ExitStack, modules: Sequence[str]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [*PYTHON_MODULE, "gateproof.reference.fork_server"],
+        [*PYTHON_MODULE, "gateproof.reference.fork_server", *modules],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # Ctrl-C must not reach it; its parent ends it.
