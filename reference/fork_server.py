@@ -188,7 +188,7 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
 
 
 def _warm_up() -> None:
-    """Loads what a gateway would load when it opens its ports, and what any party loads at its first request."""
+    """Loads what a gateway would load when it opens its ports, and any party at its first request."""
     # Host names are encoded with it.
     importlib.import_module("encodings.idna")
     Config(_nothing, log_config=None, lifespan="off", ws="none").load()

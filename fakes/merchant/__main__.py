@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import errno
+import gc
 import json
 import logging
 import os
@@ -30,6 +31,7 @@ from gateproof.fakes.serving import Listener, listen, server_tls
 LONGEST_CONFIG = 1024 * 1024
 EXIT_BAD_CONFIG = 2
 EXIT_PORT_TAKEN = 98
+_NEW_OBJECTS = 20_000
 
 
 def main() -> int:
@@ -39,6 +41,9 @@ def main() -> int:
     if parser.parse_args().verbose:
         logging.getLogger("gateproof.fakes.merchant").addHandler(logging.StreamHandler())
         logging.getLogger("gateproof.fakes.merchant").setLevel(logging.INFO)
+    # Modules stay, and requests leave few reference cycles, so the collection is made rarer.
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS)
     try:
         config = parse_config(_first_line())
         asyncio.run(_serve(config))
