@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
@@ -37,20 +38,26 @@ class Shown:
 
 
 _FIELDS = tuple(field.name for field in fields(Shown))
+_VALUES = attrgetter(*_FIELDS)
 
 
 def shown_to_dict(shown: Shown) -> dict[str, Any]:
     """The fields of an exchange; unlike `asdict`, this does not copy the values."""
-    return {name: getattr(shown, name) for name in _FIELDS}
+    return dict(zip(_FIELDS, _VALUES(shown), strict=True))
 
 
-def shown_from_dict(values: Mapping[str, Any]) -> Shown:
+def shown_to_list(shown: Shown) -> tuple[Any, ...]:
+    """The values of the fields, for a transfer between processes with the same fields."""
+    values: tuple[Any, ...] = _VALUES(shown)
+    return values
+
+
+def shown_from_list(values: Sequence[Any]) -> Shown:
     """The exchange from its JSON form, in which tuples are lists."""
-    headers = {
-        name: tuple((str(key), str(value)) for key, value in values[name])
-        for name in ("request_headers", "answer_headers")
-    }
-    return Shown(**{**values, **headers})
+    named = dict(zip(_FIELDS, values, strict=True))
+    for name in ("request_headers", "answer_headers"):
+        named[name] = tuple((key, value) for key, value in named[name])
+    return Shown(**named)
 
 
 def request_text(shown: Shown) -> str:

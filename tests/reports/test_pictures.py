@@ -11,7 +11,7 @@ from gateproof.conformance.run.gateway.screenshots import Screenshots
 from gateproof.conformance.signin.sign_in_result import SignInResult
 from gateproof.conformance.wire.keyring import Keyring
 from gateproof.reports.pictures import path_of, render
-from gateproof.reports.result_json import check_result_from_dict, check_result_to_dict
+from gateproof.reports.result_json import check_result_from_json, check_result_to_json
 from gateproof.reports.verdicts import CheckResult, RuleResult, RunResult, RunVerdict, Verdict
 
 PNG = b"\x89PNG\r\n\x1a\n..."
@@ -43,7 +43,7 @@ def test_each_check_has_a_file_of_its_own() -> None:
 def test_picture_travels_with_its_check_and_is_drawn() -> None:
     pictured = replace(FAILED, picture=base64.b64encode(PNG).decode())
 
-    assert check_result_from_dict(check_result_to_dict(pictured)) == pictured
+    assert check_result_from_json(check_result_to_json(pictured)) == pictured
     assert render(result(pictured)) == {path_of(FAILED.id): PNG}
     assert render(result(FAILED)) == {}
     assert render(result(replace(FAILED, picture="no base64 §"))) == {}

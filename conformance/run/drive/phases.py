@@ -25,7 +25,7 @@ from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, 
 from gateproof.conformance.run.service.worker_copy import share_of
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.needs import touches_whole_target
-from gateproof.reports.result_json import check_result_from_dict
+from gateproof.reports.result_json import check_result_from_json
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
 # Plugins of pytest that a run does not need.
@@ -102,7 +102,7 @@ class _Controller:
         place = self._places[node.gateway.id]
         self._unused.append(place)
         for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
-            self._sink(check_result_from_dict(found), place)
+            self._sink(check_result_from_json(found), place)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config) -> Any:
@@ -141,7 +141,7 @@ class _Controller:
         found, node = getattr(report, "gateproof", None), getattr(report, "node", None)
         place = self._places[node.gateway.id] if node is not None else 0
         if found is not None:
-            self._sink(check_result_from_dict(found), place)
+            self._sink(check_result_from_json(found), place)
         elif report.failed:
             # Not reported yet: a Ctrl-C may end the workers before this process gets the signal.
             self.lost.append((_lost(report.nodeid, self._contexts[0].target.role), place))

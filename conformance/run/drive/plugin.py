@@ -47,7 +47,7 @@ from gateproof.conformance.suite.needs import touches_whole_target
 from gateproof.conformance.suite.races import Races, racers_for, rounds_for, wanted_for
 from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.wire.tracing import trace_id_of
-from gateproof.reports.result_json import check_result_to_dict
+from gateproof.reports.result_json import check_result_to_json
 from gateproof.reports.verdicts import CheckResult, Verdict
 
 PLAN = pytest.StashKey[Plan]()
@@ -89,7 +89,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     handed = getattr(config, "workeroutput", None)
     if handed is not None:
         handed["gateproof_survey"] = survey.to_json()
-        handed["gateproof_looked_back"] = [check_result_to_dict(found) for found in looked_back]
+        handed["gateproof_looked_back"] = [check_result_to_json(found) for found in looked_back]
     # Last, because the parent does not wait long for a worker that has sent its output.
     if isinstance(bench, GatewayBench):
         bench.clean_up()
@@ -302,7 +302,7 @@ def pytest_runtest_makereport(
         if found is None or report.failed:
             kind = call.excinfo.typename if call.excinfo is not None else "an unknown fault"
             found = harness_error(_id(item), _check(item), f"{kind} in {report.when}")
-        report.gateproof = check_result_to_dict(found)  # type: ignore[attr-defined]
+        report.gateproof = check_result_to_json(found)  # type: ignore[attr-defined]
         fatal = found.rule in item.config.stash[PLAN].fatal
         report.outcome = "failed" if fatal and found.verdict == "failed" else "passed"
     report.longrepr = None
