@@ -14,7 +14,7 @@ _CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=Tru
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Values from a target can be nested more deeply; the rest is cut off.
 _DEEPEST = 40
-_LISTS = (list, tuple)
+_LISTS, _NUMBERS = (list, tuple), (int, float)
 
 
 class NotALine(ValueError):
@@ -83,6 +83,9 @@ def _gather(values: Iterable[Any], found: list[str]) -> None:
     for value in values:
         if isinstance(value, str):
             found.append(value)
+        # Empty ones, numbers and truth values contain no text.
+        elif not value or isinstance(value, _NUMBERS):
+            continue
         elif isinstance(value, dict):
             found.extend(value)
             _gather(value.values(), found)

@@ -23,6 +23,8 @@ Scan = Callable[[str], str | None]
 _SYNC_EVERY_S = 5.0
 # Between texts that are searched together, so that two neighbouring ones do not look like one.
 _SEPARATOR = "\0"
+# The begin of an escape in JSON; without one, a line contains its texts as they are, between quotes.
+_ESCAPE = b"\\"
 
 
 class LeakFound(Exception):
@@ -74,8 +76,7 @@ class EvidenceWriter:
         self._writing = True
         section, level = self._planned[result.rule]
         exchanges = [
-            _Line(Kind.EXCHANGE, plain({"check": result.id, **shown_to_dict(shown)}))
-            for shown in result.exchanges
+            _Line(Kind.EXCHANGE, {"check": result.id, **shown_to_dict(shown)}) for shown in result.exchanges
         ]
         ordinals = list(range(self._number, self._number + len(exchanges)))
         found = {
@@ -140,7 +141,7 @@ class EvidenceWriter:
         """Chains and writes lines, after scanning all of them for secrets."""
         written, prev = [], self._prev
         for number, line in enumerate(lines, start=self._number):
-            octets = encode({**line.values, "type": line.kind.value, "n": number, "prev": prev})
+            octets = line.encoded(number, prev)
             written.append(octets)
             prev = link(octets)
         self._refuse_leaks(lines, written)
@@ -155,10 +156,7 @@ class EvidenceWriter:
 
     def _refuse_leaks(self, lines: Sequence[_Line], written: Sequence[bytes]) -> None:
         """Scans everything at once, and each line and text separately only if something was found."""
-        said = [
-            _SEPARATOR.join((octets.decode(), *line.texts))
-            for line, octets in zip(lines, written, strict=True)
-        ]
+        said = [_said(line, octets) for line, octets in zip(lines, written, strict=True)]
         if self._scan(_SEPARATOR.join(said)) is None:
             return
         for line, text in zip(lines, said, strict=True):
@@ -176,3 +174,18 @@ class _Line:
         self.kind = kind
         self.values = values
         self.texts = strings(values)
+
+    def encoded(self, number: int, prev: str) -> bytes:
+        placed = {"type": self.kind.value, "n": number, "prev": prev}
+        try:
+            return encode({**self.values, **placed})
+        except ValueError:
+            # Something in it cannot be written as it is, such as a half of a character.
+            self.values = plain(self.values)
+            self.texts = strings(self.values)
+            return encode({**self.values, **placed})
+
+
+def _said(line: _Line, octets: bytes) -> str:
+    """A line as it is searched for secrets: as it is written and, if it has escapes, without them."""
+    return octets.decode() if _ESCAPE not in octets else _SEPARATOR.join((octets.decode(), *line.texts))
