@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = ROOT / "tests" / "conftest.py"
 # What the system has or has not, and no `make extras` brings.
-OF_THE_SYSTEM = ("/proc", "/dev/full", "geteuid", "fork")
+OF_THE_SYSTEM = ("/proc", "/dev/full", "geteuid", "fork", "pidfd_open")
 SKIPPING = {"skip", "skipif", "importorskip", "xfail"}
 TESTS = """
 import pytest
