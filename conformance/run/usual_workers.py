@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 
 # Workers for each processor; trials mostly wait, those of services nearly all the time.
-_A_PROCESSOR = {"gateway": 12, "service": 20, "agent": 8}
+WORKERS_A_PROCESSOR = {"gateway": 12, "service": 20, "agent": 8}
 # Memory of a worker with its processes, and the share of free memory that may be used.
 _A_WORKER_MB, _SHARE = 300, 0.75
 MOST = 64
@@ -32,7 +32,7 @@ def workers_of_a_run(checks: int, role: str, *, own_targets: bool) -> int:
 
 def workers_of_a_proof(role: str) -> int:
     """The number of workers for the processors and the free memory of this machine."""
-    by_processors = int(_A_PROCESSOR[role] * _processors())
+    by_processors = int(WORKERS_A_PROCESSOR[role] * _processors())
     return max(1, min(by_processors, _by_memory(), MOST))
 
 
