@@ -127,13 +127,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
     Playwright's event loop counts as running in its process for ever after, and no other can be run there.
     """
-    return True if collection_path == BROWSER and not _is_of_browsers(config) else None
+    left_out = collection_path == BROWSER and not _is_of_browsers(config)
+    return True if left_out or _nothing_skipped_in(collection_path, config) else None
+
+
+def _nothing_skipped_in(path: Path, config: pytest.Config) -> bool:
+    """True for a module that need not be read, because no test of it was skipped before."""
+    if not config.getoption("skipped_before") or _asked_for(config) not in ([], [BROWSER]) or path.is_dir():
+        return False
+    return path not in {config.rootpath / test.partition("::")[0] for test in _skipped_before(config)}
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("skipped_before"):
-        before = set(_cache(config).get(_skipped_by(config), []))
+        before = _skipped_before(config)
         left_out = [item for item in items if item.nodeid not in before]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item.nodeid in before]
@@ -173,6 +181,10 @@ def _is_full(config: pytest.Config) -> bool:
 def _skipped_by(config: pytest.Config) -> str:
     """Where is kept what the last full run of these tests skipped."""
     return f"gateproof/skipped{'-in-a-browser' if _is_of_browsers(config) else ''}"
+
+
+def _skipped_before(config: pytest.Config) -> set[str]:
+    return set(_cache(config).get(_skipped_by(config), []))
 
 
 def _cache(config: pytest.Config) -> pytest.Cache:

@@ -112,6 +112,13 @@ def test_what_was_skipped_is_run_once_the_extra_is_there(
     assert "passed" not in nothing
 
 
+def test_a_module_in_which_nothing_was_skipped_is_not_read(run: Run, tmp_path: Path) -> None:
+    run()
+    (tmp_path / "tests" / "test_other.py").write_text("raise RuntimeError\n")
+    install(tmp_path, ".venv-readers")
+    assert "1 passed, 1 skipped" in run("--skipped-before")
+
+
 def test_an_unknown_extra_is_an_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tests" / "test_three.py").write_text(TESTS.replace('"readers"', '"reader"'))
     assert "KeyError: 'reader'" in run()
