@@ -2,14 +2,13 @@
 
 It is run as a file, without site-packages and with few imports, to start fast. `_signal` and `_socket` are
 used because `signal` and `socket` import `enum`, `re` and more, which takes longer than starting an
-interpreter.
+interpreter. `array` would import `collections`.
 """
 
 import os
 import sys
 from _signal import SIGINT, SIGTERM, signal  # type: ignore[import-not-found]
 from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
-from array import array
 
 # The exit code of a shell for a missing program: the fork server is not running.
 _NO_SERVER = 127
@@ -28,8 +27,9 @@ def main() -> int:
     for number in (SIGTERM, SIGINT):
         signal(number, lambda number, _: server.send(bytes([number])))
     call = ascii([module, arguments, folder, dict(os.environ)]).encode() + b"\n"
-    streams = array("i", [0, 1, 2])
-    sent = server.sendmsg([call], [(SOL_SOCKET, SCM_RIGHTS, streams)])
+    streams = (0, 1, 2)
+    as_integers = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
+    sent = server.sendmsg([call], [(SOL_SOCKET, SCM_RIGHTS, as_integers)])
     server.sendall(call[sent:])
     # The streams belong to the module now: a reader that waits for their end must not wait for this process.
     quiet = os.open(os.devnull, os.O_RDWR)

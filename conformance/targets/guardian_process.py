@@ -108,8 +108,15 @@ def _kill_found(marks: set[bytes], known: dict[str, bytes]) -> bool:
 
 
 def _read(process: str, file: str) -> bytes:
-    with open(f"{_PROCESSES}/{process}/{file}", "rb") as opened:  # noqa: PTH123
-        return opened.read()
+    # Not with open(): there are hundreds of processes, and it takes twice as long.
+    opened = os.open(f"{_PROCESSES}/{process}/{file}", os.O_RDONLY)
+    try:
+        found = b""
+        while octets := os.read(opened, 65536):
+            found += octets
+        return found
+    finally:
+        os.close(opened)
 
 
 def _remove(folders: list[bytes]) -> None:

@@ -41,6 +41,22 @@ def runner() -> Iterator[list[str]]:
         yield command
 
 
+def test_client_loads_nothing_that_takes_longer_than_an_interpreter(runner: list[str]) -> None:
+    python, *others, client, folder = runner
+    done = subprocess.run(
+        [python, "-X", "importtime", *others, client, f"{folder}-elsewhere", "module"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert done.returncode == 127
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "_socket" in loaded
+    assert not loaded & {"collections", "enum", "re", "socket"}
+
+
 def port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         found: int = free.getsockname()[1]
