@@ -10,6 +10,7 @@ caller, and all children end with the server's stdin; on Linux also if the serve
 from __future__ import annotations
 
 import ast
+import asyncio
 import ctypes
 import gc
 import importlib
@@ -192,6 +193,19 @@ def _warm_up() -> None:
     # Host names are encoded with it.
     importlib.import_module("encodings.idna")
     Config(_nothing, log_config=None, lifespan="off", ws="none").load()
+    # The client of services; gateways do without it.
+    if "httpx" in sys.modules:
+        asyncio.run(_first_call())
+
+
+async def _first_call() -> None:
+    """Loads what httpx loads at its first request."""
+    import httpx  # noqa: PLC0415 - only if a party uses it
+
+    async with httpx.AsyncClient() as client:
+        with suppress(httpx.HTTPError):
+            # Nothing listens on the discard port.
+            await client.get("http://127.0.0.1:9/", timeout=1.0)
 
 
 async def _nothing(_scope: object, _receive: object, _send: object) -> None:
