@@ -164,3 +164,19 @@ def test_each_worker_gets_one_of_few_checks(started: Started) -> None:
 
     assert [node.given for node in nodes] == [[0], [1], [2]]
     assert all(node.shutting_down for node in nodes)
+
+
+def test_what_a_worker_left_that_died_goes_to_the_one_in_its_place(started: Started) -> None:
+    scheduling, (one, two) = started(2, [ANY, ANY, ANY, ANY])
+    assert two.shutting_down
+
+    assert scheduling.remove_node(one) == "0"
+    new: Any = Node("new")
+    scheduling.add_node(new)
+    scheduling.add_node_collection(new, ["0", "1", "2", "3"])
+    scheduling.schedule()
+
+    # A worker that was told that nothing more comes would not run it.
+    assert two.given == [1, 3]
+    assert new.given == [2]
+    assert new.shutting_down
