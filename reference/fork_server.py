@@ -48,13 +48,14 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Call:
-    """The module, arguments and environment of one call."""
+    """The module, arguments and environment of one call, and the numbers of signals that came with it."""
 
     module: str
     arguments: Sequence[str]
     folder: str
     variables: dict[str, str]
     streams: Sequence[int]
+    signals: bytes
 
 
 class ForkServer:
@@ -109,6 +110,8 @@ class ForkServer:
             _become(call, close=(self._listening, self._woken, self._waking, caller, *self._callers.values()))
         for stream in call.streams:
             os.close(stream)
+        for number in call.signals:
+            _signal(child, number)
         self._callers[child] = caller
         self._selector.register(caller, selectors.EVENT_READ, child)
 
@@ -139,15 +142,23 @@ class ForkServer:
 def _received(caller: socket.socket, modules: Sequence[str]) -> Call | None:
     """A call with the caller's streams; None if the caller has gone or the call is invalid."""
     data, streams, _, _ = socket.recv_fds(caller, _MOST_OCTETS, _STREAMS)
-    while data and not data.endswith(b"\n") and len(data) < _MOST_OCTETS:
+    while data and b"\n" not in data and len(data) < _MOST_OCTETS:
         more = caller.recv(_MOST_OCTETS)
         data = data + more if more else b""
-    module, arguments, folder, variables = ast.literal_eval(data.decode()) if data else ("", [], "", {})
+    said, _, signals = data.partition(b"\n")
+    module, arguments, folder, variables = ast.literal_eval(said.decode()) if said else ("", [], "", {})
     if module not in modules or len(streams) != _STREAMS:
         for stream in streams:
             os.close(stream)
         return None
-    return Call(module=module, arguments=arguments, folder=folder, variables=variables, streams=streams)
+    return Call(
+        module=module,
+        arguments=arguments,
+        folder=folder,
+        variables=variables,
+        streams=streams,
+        signals=signals,
+    )
 
 
 def _end_with(parent: int) -> None:

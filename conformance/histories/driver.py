@@ -26,6 +26,7 @@ from gateproof.conformance.histories.steps import (
 )
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.gateway import Visit
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import Agent, Authorization, Project, ProxyClient, User
@@ -68,8 +69,6 @@ class Driver:
     # False once a sign-in was seen without a request to the merchant.
     asks_always: bool = True
     _projects: list[Project] = field(default_factory=list)
-    # For each Project, whether it holds agents.
-    _policies: list[bool] = field(default_factory=list)
     _agents: list[Agent] = field(default_factory=list)
     _codes: list[Authorization | None] = field(default_factory=list)
     _held: dict[int, Secret] = field(default_factory=dict)
@@ -125,9 +124,13 @@ class Driver:
             self.journal_reader.moved(self.world.clock.offset_s)
 
     def _new_project(self, step: NewProject) -> None:
-        holds = step.policy == "hold"
-        project = self.world.projects.for_history(holds=holds, number=self._policies.count(holds))
-        self._policies.append(holds)
+        world = self.world
+        if isinstance(world.projects.pool, ControlledProjects):
+            project = world.projects.new(agent_policy=None)
+            if step.policy == "hold":
+                world.projects.set_agent_policy(project, "hold")
+        else:
+            project = world.projects.home()
         self._projects.append(project)
         self._clients.append(project.proxy_client)
         if self.journal_reader is not None:

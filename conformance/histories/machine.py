@@ -252,8 +252,8 @@ def _begin(world: World, setting: Setting, patience_s: float) -> Play:
 
 
 def _users(world: World, offer: Offer) -> tuple[User, ...]:
-    """New users, if possible and allowed."""
-    if world.projects.pool.only_given_users() or world.merchant is None:
+    """The run's users if it can create Projects; otherwise new users."""
+    if isinstance(world.projects.pool, ControlledProjects) or world.merchant is None:
         return world.users[: offer.users]
     return tuple(new_user(world, world.merchant) for _ in range(offer.users))
 
@@ -313,8 +313,7 @@ def _offered(world: World, *, timed: bool) -> Setting:
         manners=_manners(may, timed=timed) if hears else (),
         forward=("merchant token", "Proxy token") if timed else (),
     )
-    given = world.projects.pool.only_given_users()
-    names = tuple(user.name for user in world.users[:users]) if given else ("A user", "Another user")
+    names = tuple(user.name for user in world.users[:users]) if made else ("A user", "Another user")
     life_s = SHORT_LIFE_S if timed else LONG_LIFE_S
     return Setting(offer=offer, life_s=life_s, beyond_s=BEYOND_S, hears=hears, names=names)
 

@@ -140,6 +140,7 @@ def _gateway(found: dict[str, Any], at: At) -> GatewayTarget:
         control=None if control is None else replace(control, ca_file=reach.ca_file),
         sign_in=sign_in,
         users=schema.users(found.get("users"), at),
+        names_users="users" in found,
         merchant=merchant,
         limits=found.get("limits", Limits()),
         projects=projects,

@@ -239,6 +239,8 @@ class GatewayTarget:
     # Whether the file leaves ports open, and whether the target can be launched more than once.
     open_ports: bool = False
     may_run_twice: bool = False
+    # Whether the file itself names the users: a gateway may know no others.
+    names_users: bool = False
     own_parties: OwnParties = OwnParties()
 
 

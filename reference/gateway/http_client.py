@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import cast
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 import httptools
 
@@ -52,7 +52,7 @@ class HttpClient:
         if parts.scheme not in _PORTS or not parts.hostname:
             raise ValueError("the address is not one of http or https")
         origin = (parts.scheme, parts.netloc.rpartition("@")[2])
-        target = quote(parts._replace(scheme="", netloc="", fragment="").geturl(), safe=_UNQUOTED) or "/"
+        target = quote(_of_origin(parts), safe=_UNQUOTED)
         fields = {"host": origin[1], "content-length": str(len(body)), **headers}
         if not all(value.isascii() and value.isprintable() for value in fields.values()):
             raise ValueError("a header contains a control character")
@@ -177,6 +177,7 @@ class _Connection(asyncio.Protocol):
         if self._parser.get_status_code() < HTTPStatus.OK:
             # An interim answer, such as 103 Early Hints: the final one follows.
             self._headers.clear()
+            self._ends_with_connection = False
             return
         if self._answer is None:
             self.reusable = self._parser.should_keep_alive()
@@ -185,3 +186,8 @@ class _Connection(asyncio.Protocol):
     def _complete(self) -> None:
         status = self._parser.get_status_code()
         self._answer = HttpAnswer(status=status, headers=self._headers, body=bytes(self._body))
+
+
+def _of_origin(address: SplitResult) -> str:
+    """The path and query of an address, as a request line has them."""
+    return urlunsplit(("", "", address.path or "/", address.query, ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -51,7 +52,7 @@ def test_failure_of_any_command_is_the_failure_of_all(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_no_command_is_left_after_an_interruption(number: int, tmp_path: Path) -> None:
     waits = 'echo $$ > {name}.new; mv {name}.new {name}; exec "$PYTHON" -c "import time; time.sleep(600)"'
-    commands = [f"PYTHON={sys.executable}; {waits.format(name=name)}" for name in ("one", "two")]
+    commands = [f"PYTHON={shlex.quote(sys.executable)}; {waits.format(name=name)}" for name in ("one", "two")]
     with subprocess.Popen(
         [sys.executable, str(PROGRAM), *commands], cwd=tmp_path, stderr=subprocess.PIPE
     ) as process:

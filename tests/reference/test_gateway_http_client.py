@@ -206,9 +206,18 @@ def test_what_is_no_answer_is_an_error(answer: bytes | None, error: type[Excepti
         asked(answer, WHOLE, limits=HUNG)
 
 
-def test_a_connection_that_ends_within_the_body_is_an_error() -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort",
+        b"HTTP/1.1 103 Early Hints\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\ncontent-le",
+    ],
+    ids=["body", "interim answer", "head after an interim answer"],
+)
+def test_a_connection_that_ends_within_the_answer_is_an_error(answer: bytes) -> None:
     with pytest.raises(ConnectionResetError):
-        asked(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort")
+        asked(answer)
 
 
 @pytest.mark.parametrize("value", ["a\r\nx-more: 1", "a\nb", "a\0b", "ä"])

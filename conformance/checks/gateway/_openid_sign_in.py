@@ -123,7 +123,7 @@ def _texts(exchange: Exchange) -> Iterator[str]:
 
 def openid_sign_in(world: World) -> OpenIdSignIn:
     """Signs an isolated user in; left out if the gateway does not use OpenID Connect at the fake merchant."""
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     minted_before = alone.merchant.last_minted()
     _, visit = _signed_in(alone)
     require_code(world.gateway, visit)

@@ -209,7 +209,7 @@ def sign_in_outlives_a_merchant_that_rejects_the_gateway(gateway: Gateway, world
     # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
     friendly = isolated_user(world)
     world.new_code(resource=friendly.resource, user=friendly.user)
-    place = isolated_user(world, "strained")
+    place = isolated_user(world, own=True)
     # The rejection comes first: a gateway that already has a token of the user may not request another.
     place.script(provisioning="reject")
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))

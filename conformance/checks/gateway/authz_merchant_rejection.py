@@ -19,7 +19,7 @@ def sign_in_outlives_a_merchant_that_turns_the_gateway_away(
     # Positive twin: while the merchant accepts the gateway, the same sign-in gives a code.
     accepting = isolated_user(world)
     world.new_code(resource=accepting.resource, user=accepting.user)
-    place = isolated_user(world, "own")
+    place = isolated_user(world, own=True)
     place.script(provisioning={"outcome": "turn_away", "status": case})
     visit = gateway.visit(world.attempt(resource=place.resource, user=place.user))
     merchant_rejected_the_gateway(place)

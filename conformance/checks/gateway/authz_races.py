@@ -58,7 +58,7 @@ def first_sign_ins_of_a_user_meet(world: World, races: Races) -> None:
     if not keeps_several_sessions(world):
         raise LeftOut(NO_PARALLEL_SESSIONS)
     for _ in races.each():
-        alone = isolated_user(world, "strained")
+        alone = isolated_user(world, own=True)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": 2, "seconds": RACE_HOLD_S}
         alone.script(provisioning=hold)
         attempts = [

@@ -38,7 +38,7 @@ def token_lives_an_hour(gateway: Gateway, world: World) -> None:
 @check("PROXY-02", needs=["control:advance_clock"])
 def token_asked_for_later_serves_as_long_as_it_says(gateway: Gateway, world: World) -> None:
     """A token requested half an hour later redeems until its `expires_in` ends, even if it is the same."""
-    project = _project_without_a_token(world)
+    project = world.projects.own_or_home()
     require(gateway.proxy_token(project.proxy_client)).status(200)
     world.clock.advance(HALF_AN_HOUR_S)
     asked = gateway.proxy_token(project.proxy_client)
@@ -105,7 +105,7 @@ def many_newer_tokens_leave_the_older_one_good(world: World) -> None:
 @check("PROXY-06", needs=["control:create_resource"])
 def token_serves_a_resource_that_is_newer(world: World) -> None:
     """A Proxy token redeems at a Resource that was created in its Project after the token was issued."""
-    project = world.projects.home()
+    project = world.projects.own_or_home()
     older = world.backend.proxy_token(project)
     world.backend.require_redeemed(world.grant(resource=project.resource), older)
     indicator = f"https://api.merchant.example/{world.unique()}"
@@ -118,7 +118,7 @@ def token_serves_a_resource_that_is_newer(world: World) -> None:
 @check("PROXY-06", needs=["control:advance_clock"])
 def token_still_serves_after_fifty_minutes(gateway: Gateway, world: World) -> None:
     """A Proxy token redeems fifty minutes after it was issued, for a user who has just signed in."""
-    project = _project_without_a_token(world)
+    project = world.projects.own_or_home()
     asked = require(gateway.proxy_token(project.proxy_client)).status(200)
     token = gateway.keyring.secret("proxy_token", require.text(asked.member("access_token"), "access_token"))
     lives = asked.member("expires_in")
@@ -168,21 +168,15 @@ def _with_another_client(world: World, project: Project) -> Project:
         return project
 
 
-def _project_without_a_token(world: World) -> Project:
-    """A Project whose Proxy client has requested no token yet; home if the run creates no Projects."""
-    home = world.projects.home()
-    if not world.projects.pool.created_by_run(home.id):
-        return home
-    project, client = world.projects.with_new_client()
-    return replace(project, proxy_client=client)
-
-
 def _client_without_a_token(world: World) -> tuple[ProxyClient, bool]:
     """A Proxy client that has requested no token yet, or the home one if none can be created."""
+    project = world.projects.own_or_home()
+    if world.projects.pool.created_by_run(project.id):
+        return project.proxy_client, True
     try:
-        return world.projects.with_new_client()[1], True
+        return console.new_proxy_client(world, project), True
     except Unavailable:
-        return world.projects.home().proxy_client, False
+        return project.proxy_client, False
 
 
 def _life(answer: Exchange) -> int | float:

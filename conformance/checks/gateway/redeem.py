@@ -275,7 +275,7 @@ def without_a_merchant_token_the_answer_is_404(gateway: Gateway, world: World) -
     after the next sign-in.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    alone = isolated_user(world, "strained")
+    alone = isolated_user(world, own=True)
     alone.script(provisioning="reject")
     agent, proxy_token = world.agents.new(), alone.proxy_token()
     grant = alone.grant(agent)

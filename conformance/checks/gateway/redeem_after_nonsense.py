@@ -22,7 +22,7 @@ def without_a_token_in_the_answer_it_is_404_too(world: World, case: MerchantFaul
     If the gateway asks the merchant again during the redemption, it may answer 5xx, or 200 with a token that
     the merchant issued. After a sign-in at which the merchant issues a token, redemption works.
     """
-    alone, agent = isolated_user(world, "troubled"), world.agents.new()
+    alone, agent = isolated_user(world, own=True), world.agents.new()
     alone.script(provisioning=case.scripted())
     proxy_token = alone.proxy_token()
     # VAULT-10 tests that such a sign-in gives a code.

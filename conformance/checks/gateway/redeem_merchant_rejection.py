@@ -16,7 +16,7 @@ def merchant_that_turns_the_gateway_away_leaves_nothing_to_redeem(
 ) -> None:
     """Redemption gets 404 if the merchant rejected the gateway's credentials, and works later."""
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    alone = isolated_user(world, "own")
+    alone = isolated_user(world, own=True)
     alone.script(provisioning={"outcome": "turn_away", "status": case})
     agent, proxy_token = world.agents.new(), alone.proxy_token()
     grant = alone.grant(agent)

@@ -57,7 +57,7 @@ def _signed_in(world: World) -> tuple[Grant, Secret]:
     Another user, for whom the merchant states a lifetime, has redeemed.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     alone.script(provisioning=UNSTATED)
     grant = alone.grant()
     try:

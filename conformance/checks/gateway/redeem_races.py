@@ -219,7 +219,7 @@ def _owned(world: World) -> list[Owned]:
 
 def _places(world: World) -> list[IsolatedUser]:
     """Two users at one Resource; with a control, one of them also at a sibling and in another Project."""
-    first = isolated_user(world, "strained")
+    first = isolated_user(world, own=True)
     places = [first, first.beside()]
     if "control:create_resource" not in world.capabilities:
         return places
@@ -228,10 +228,7 @@ def _places(world: World) -> list[IsolatedUser]:
     if sibling.merchant_client_id is not None:
         project = replace(first.project, resource=sibling)
         places.append(replace(first, project=project, client_id=sibling.merchant_client_id))
-    elsewhere = isolated_user(world, "strained")
-    if elsewhere.project.id != first.project.id:
-        elsewhere = replace(elsewhere, user=first.user)
-    return [*places, elsewhere]
+    return [*places, isolated_user(world, own=True)]
 
 
 def _owner(grant: Grant) -> tuple[str, str]:

@@ -17,7 +17,7 @@ def redemption_works_after_an_odd_answer(world: World, case: MerchantFault) -> N
 
     The gateway may treat such an answer as a rejection, and it may accept a token in it.
     """
-    due = failure_oracle.expiring_soon(isolated_user(world, "troubled"))
+    due = failure_oracle.expiring_soon(isolated_user(world, own=True))
     failure_oracle.expire_under([(due, case)])
     failure_oracle.redeem_and_count_fault(due, case)
     due.alone.short_lived()

@@ -30,7 +30,7 @@ def indicator_with_a_special_name_breaks_no_step(world: World, case: str) -> Non
     Authorization, exchange and redemption are tried; what they answer is the gateway's choice.
     """
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
-    project = world.projects.isolating("troubled")
+    project = world.projects.new()
     resource = console.resource_in(world, project, case)
     before = len(world.seen())
     # A step may be refused, but not with a server error.

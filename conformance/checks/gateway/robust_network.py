@@ -76,7 +76,7 @@ def caller_who_left_takes_no_refresh_along(gateway: Gateway, world: World) -> No
     may answer 410 once the merchant has rejected the old one; the user's next authorization must repair that.
     """
     works_before(world)
-    alone, gate = isolated_user(world, "strained"), world.unique()
+    alone, gate = isolated_user(world, own=True), world.unique()
     due = expiring_soon(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate}, rotate_refresh_tokens=True)
     let_expire(world)
@@ -187,7 +187,7 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
     watch = Stopwatch(gateway.wire)
     works_before(world, other)
     usual_s = watch.so_far_s()
-    alone, gate = isolated_user(world, "strained"), world.unique()
+    alone, gate = isolated_user(world, own=True), world.unique()
     due = expiring_soon(alone)
     alone.short_lived(refresh={"outcome": "hold", "gate": gate})
     let_expire(world)

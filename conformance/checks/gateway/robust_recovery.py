@@ -44,7 +44,7 @@ def normal_flow_works_after_the_merchant_broke(world: World, case: MerchantFault
     """Redemption works after the merchant failed during a sign-in and has recovered."""
     works_before(world)
     # A user without a token at the gateway: an existing token would hide that nothing works.
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     alone.script(provisioning=case.scripted())
     # Other checks test whether this sign-in succeeds.
     gateway = world.gateway

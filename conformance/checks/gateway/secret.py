@@ -51,7 +51,7 @@ def refresh_token_is_not_in_what_its_use_brings(
 
     The merchant answers the refresh in several ways.
     """
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     due = failure_oracle.expiring_soon(alone)
     alone.short_lived(**case)
     let_expire(world)

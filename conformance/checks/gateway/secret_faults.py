@@ -39,7 +39,7 @@ def redemption_under_a_fault_shows_no_secret(world: World, received: Received, c
 
     If the gateway makes no refresh under one of the faults, only the answers so far are searched.
     """
-    due, answer = failure_oracle.expiring_soon(isolated_user(world, "troubled")), None
+    due, answer = failure_oracle.expiring_soon(isolated_user(world, own=True)), None
     refused: list[Exchange] = []
     for what in case.values():
         due, answer = _redeemed_under(due, what, answer)
@@ -59,7 +59,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 
     A gateway that accepted one of the answers as a token need not request another at the next sign-in.
     """
-    alone, agent = isolated_user(world, "troubled"), world.agents.new()
+    alone, agent = isolated_user(world, own=True), world.agents.new()
     before = len(world.seen())
     for number, what in enumerate(case.values()):
         alone.script(provisioning=what.scripted(), rotate_refresh_tokens=what.rotates)
@@ -83,7 +83,7 @@ def sign_in_under_a_fault_shows_no_secret(world: World, received: Received, case
 def refresh_token_follows_no_redirect(world: World) -> None:
     """If the merchant redirects a refresh to another server, the refresh token is not sent there."""
     with _other_server(world) as (attacker, what):
-        alone = isolated_user(world, "troubled")
+        alone = isolated_user(world, own=True)
         before = alone.merchant.last_minted()
         due = failure_oracle.expiring_soon(alone)
         failure_oracle.expire_under([(due, what)])
@@ -97,7 +97,7 @@ def refresh_token_follows_no_redirect(world: World) -> None:
 def assertions_follow_no_redirect(world: World) -> None:
     """If the merchant redirects a provisioning request, no assertion is sent to the other server."""
     with _other_server(world) as (attacker, what):
-        alone = isolated_user(world, "troubled")
+        alone = isolated_user(world, own=True)
         before = alone.merchant.last_minted()
         alone.script(provisioning=what.scripted())
         world.gateway.visit(world.attempt(resource=alone.resource, user=alone.user), wherever=True)

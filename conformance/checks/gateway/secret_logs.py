@@ -245,7 +245,7 @@ def _send_misplaced(gateway: Gateway, world: World, grant: Grant, token: str) ->
 def _failed_refreshes(world: World) -> str:
     """Redeems while the merchant rejects one refresh and fails another; returns what was logged."""
     _earlier_logs(world)
-    troubled = [failure_oracle.expiring_soon(isolated_user(world, "troubled")) for _ in range(2)]
+    troubled = [failure_oracle.expiring_soon(isolated_user(world, own=True)) for _ in range(2)]
     for due, refresh in zip(troubled, ("reject", "server_error"), strict=True):
         due.alone.short_lived(refresh=refresh)
     let_expire(world)

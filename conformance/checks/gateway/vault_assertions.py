@@ -99,7 +99,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
 @check("VAULT-11")
 def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None:
     """Records whether a second agent gets the merchant token cached for the first agent's sign-in."""
-    alone = isolated_user(world, "strained")
+    alone = isolated_user(world, own=True)
     proxy_token, first = alone.proxy_token(), alone.grant()
     token = world.backend.merchant_token(first, proxy_token)
     alone.script(provisioning="reject")

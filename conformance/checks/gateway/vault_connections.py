@@ -12,7 +12,7 @@ from gateproof.conformance.faults.merchant_answers import LISTENER_FAULTS, Liste
 from gateproof.conformance.kit.gateway import failure_oracle
 from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, let_expire
-from gateproof.conformance.kit.gateway.proxy_placement import user_of_movable_resource
+from gateproof.conformance.kit.gateway.proxy_placement import user_of_movable_resource, with_token_endpoint
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
@@ -62,15 +62,15 @@ def failed_connection_stops_no_sign_in(world: World, case: ListenerFault) -> Non
 @contextmanager
 def _behind_a_listener(world: World, case: ListenerFault) -> Iterator[tuple[IsolatedUser, str]]:
     """A Resource whose merchant token endpoint has its own address, behind a listener."""
+    alone = user_of_movable_resource(world)
     if case.over_tls and urlsplit(world.merchant_api or "").scheme != "https":
         raise LeftOut("the merchant is reached over plain HTTP, like the target")
-    alone, place = user_of_movable_resource(world, "at a listener")
-    alone.merchant.switch_listener(place.listener_id, "open")
+    listener_id = alone.merchant.open_listener()
     try:
-        yield alone, place.listener_id
+        yield with_token_endpoint(alone, listener_id), listener_id
     finally:
         world.worker_state.note_merchant_failure()
-        alone.merchant.switch_listener(place.listener_id, "open")
+        alone.merchant.close_listener(listener_id)
 
 
 def _count_fault(due: ExpiringToken, case: ListenerFault, answer: Exchange, visits: int) -> None:

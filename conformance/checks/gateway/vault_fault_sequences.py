@@ -35,7 +35,7 @@ def no_tape_of_troubles_is_a_rejection(world: World, draw: Draw) -> None:
     def holds(sequence: Sequence[str]) -> None:
         if time.monotonic() > until:
             return
-        due = failure_oracle.expiring_soon(isolated_user(world, "troubled"))
+        due = failure_oracle.expiring_soon(isolated_user(world, own=True))
         due.alone.short_lived(answers=[TROUBLE[name].scripted() for name in sequence])
         since = failure_oracle.last_of(due.alone)
         let_expire(world)

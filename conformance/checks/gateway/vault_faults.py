@@ -39,7 +39,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 
     Many failures in a row are no rejection either.
     """
-    due = failure_oracle.expiring_soon(isolated_user(world, "troubled"))
+    due = failure_oracle.expiring_soon(isolated_user(world, own=True))
     failure_oracle.expire_under([(due, case)])
     answers = [failure_oracle.redeem_and_count_fault(due, case)]
     if case.fault.name in LASTING:
@@ -51,9 +51,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True)
 def silence_is_no_rejection(world: World) -> None:
     """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
-    dues = [
-        (failure_oracle.expiring_soon(isolated_user(world, "troubled")), what) for what in SILENCE.values()
-    ]
+    dues = [(failure_oracle.expiring_soon(isolated_user(world, own=True)), what) for what in SILENCE.values()]
     failure_oracle.expire_under(dues)
     with ThreadPoolExecutor(len(dues)) as backends:
         waiting = [backends.submit(due.redeem_once) for due, _ in dues]
@@ -71,7 +69,7 @@ def silence_is_no_rejection(world: World) -> None:
 @check("VAULT-06", needs=FAULTS, alone=True, cases=ROTATED)
 def trouble_after_a_rotation_is_no_rejection(world: World, case: MerchantFault) -> None:
     """If the merchant rotates the refresh token and fails, no 410 comes before it rejects the old one."""
-    due = failure_oracle.expiring_soon(isolated_user(world, "troubled"))
+    due = failure_oracle.expiring_soon(isolated_user(world, own=True))
     failure_oracle.expire_under([(due, case)])
 
     _rotated(due, case, failure_oracle.redeem_and_count_fault(due, case))
@@ -136,7 +134,7 @@ class _SigningIn:
 def _signing_in(world: World, what: MerchantFault) -> _SigningIn:
     # Positive twin: without the fault, a sign-in ends with tokens.
     world.grant()
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
     longest_s = min(failure_oracle.longest_sign_in_s(world) + BEYOND_S, LONGEST_WAIT_S)
     lasts = {"seconds": longest_s} if what in ENDLESS.values() else {}

@@ -21,7 +21,7 @@ FAULTS = ["faults"]
 @check("VAULT-06", needs=FAULTS, alone=True, cases=LONG_PAUSES)
 def long_pause_is_no_rejection(world: World, case: MerchantFault) -> None:
     """If the merchant answers with a Retry-After of a minute, redemption is answered in time, without 410."""
-    due = failure_oracle.expiring_soon(isolated_user(world, "troubled"))
+    due = failure_oracle.expiring_soon(isolated_user(world, own=True))
     try:
         failure_oracle.expire_under([(due, case)])
 
@@ -41,7 +41,7 @@ def sign_in_does_not_wait_for_a_pause(world: World, case: MerchantFault) -> None
         raise LeftOut("with this request_timeout_s, a sign-in may wait for longer than the pause")
     # Without the fault, a sign-in ends with tokens.
     world.grant()
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     attempt = world.attempt(world.agents.new(), resource=alone.resource, user=alone.user)
     alone.script(provisioning=case.scripted())
     watch = Stopwatch(world.gateway.wire)

@@ -89,7 +89,7 @@ def new_sign_in_after_a_404_mends_it(world: World) -> None:
 
     The effect of an authorization in a browser that is still signed in is recorded.
     """
-    alone, agent = isolated_user(world, "strained"), world.agents.new()
+    alone, agent = isolated_user(world, own=True), world.agents.new()
     proxy_token = _not_provisioned(alone, agent)
 
     renewed = alone.grant(agent)
@@ -97,7 +97,7 @@ def new_sign_in_after_a_404_mends_it(world: World) -> None:
     _works(alone, world.backend.redeem_once_provisioned(renewed, proxy_token))
     if world.gateway.new_browser is not None:
         # An agent may be limited to one Project.
-        alone, agent = isolated_user(world.in_one_browser(), "strained"), world.agents.new()
+        alone, agent = isolated_user(world.in_one_browser(), own=True), world.agents.new()
         proxy_token = _not_provisioned(alone, agent)
         again = world.backend.redeem_once_provisioned(alone.grant(agent), proxy_token)
         observe(after_a_404_in_the_same_browser=again.status or 0)

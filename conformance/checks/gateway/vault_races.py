@@ -38,7 +38,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     after the next expiry the vault works.
     """
     for number, _ in enumerate(races.each(at_most=None if world.clock.can_move() else 1), races.first):
-        alone = isolated_user(world, "strained")
+        alone = isolated_user(world, own=True)
         alone.short_lived(rotate_refresh_tokens=True)
         grants = [alone.grant(world.agents.new()) for _ in range(2 - number % 2)]
         proxy_token = alone.proxy_token()
@@ -90,7 +90,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     if not world.clock.can_move():
         raise LeftOut("clocks differ slightly, so a token may have expired for one side only")
     for _ in races.each():
-        alone = isolated_user(world, "strained")
+        alone = isolated_user(world, own=True)
         alone.short_lived(rotate_refresh_tokens=True)
         grant, proxy_token = alone.grant(), alone.proxy_token()
         expired = world.backend.require_redeemed(grant, proxy_token).member("access_token")
@@ -110,7 +110,7 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
 
 def _one_slow_refresh(world: World) -> None:
     """One user redeems alone and one in a burst past an expiry; the second also past the next one."""
-    lone_user, burst_user = isolated_user(world, "strained"), isolated_user(world, "strained")
+    lone_user, burst_user = isolated_user(world, own=True), isolated_user(world, own=True)
     turns, first = [], []
     for place in (lone_user, burst_user):
         place.short_lived(rotate_refresh_tokens=True)

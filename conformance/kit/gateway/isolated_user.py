@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gateproof.conformance.kit.gateway.shared_projects import Place
+from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
@@ -30,8 +30,6 @@ BY_WAITING_S, ROUNDED_S = 1, 0.5
 LATE_S = 3.0
 # Outcomes of a working merchant, positive or negative.
 _NO_TROUBLE = ("accept", "ok", "reject", "turn_away", "hold_then_reject")
-# Outcomes that only delay an answer.
-_SLOW = ("hold", "slow")
 # Outcomes that a gateway may remember for the Resource if they end a sign-in.
 _REJECTED = ("reject", "turn_away")
 
@@ -47,6 +45,8 @@ class IsolatedUser:
     client_id: str
     # Ordinal of the merchant's last journal entry before this user: other checks may use the client, too.
     since: int
+    # True for a user of the target file, in a Project of its own.
+    given: bool = False
 
     @property
     def resource(self) -> Resource:
@@ -54,8 +54,8 @@ class IsolatedUser:
 
     def beside(self) -> IsolatedUser:
         """The same Resource, with another user."""
-        given = self.world.projects.pool.only_given_users()
-        return replace(self, user=self.world.users[1] if given else new_user(self.world, self.merchant))
+        user = self.world.users[1] if self.given else new_user(self.world, self.merchant)
+        return replace(self, user=user)
 
     def script(self, **fields: Any) -> None:
         """Scripts how the merchant answers for this user from now on; the fields are those of its script."""
@@ -63,15 +63,11 @@ class IsolatedUser:
         scripted += fields.get("answers", ())
         if any(map(_is_trouble, scripted)):
             self.world.worker_state.note_merchant_failure()
-        self._place_became(scripted, fields.get("provisioning", "accept"))
+        if not self.given and (
+            any(map(_is_trouble, scripted)) or _name(fields.get("provisioning", "accept")) in _REJECTED
+        ):
+            self.world.projects.pool.is_troubled(self.project.id)
         self.merchant.script(self.client_id, login=self.user.login, **fields)
-
-    def _place_became(self, scripted: Sequence[_Outcome], provisioning: _Outcome) -> None:
-        pool, project_id = self.world.projects.pool, self.project.id
-        if any(_is_trouble(each) and _name(each) not in _SLOW for each in scripted):
-            pool.became("troubled", project_id)
-        elif any(map(_is_trouble, scripted)) or _name(provisioning) in _REJECTED:
-            pool.became("strained", project_id)
 
     def short_lived(self, **fields: Any) -> None:
         """Scripts the merchant to issue tokens that expire during the check."""
@@ -148,15 +144,18 @@ def expect_orders(alone: IsolatedUser, token: str) -> None:
     )
 
 
-def isolated_user(world: World, place: Place = "calm") -> IsolatedUser:
+def isolated_user(world: World, *, own: bool = False) -> IsolatedUser:
     """A user whom no other check uses at this Resource: a new one, at a Resource that others use, too.
 
-    If the target file names its users, the user is one of them, at a new Project.
+    If the merchant will be slow, fail, or reject somebody who signs in, the Resource has to be the check's
+    `own`: a gateway may remember such things for the Resource. The user is then one of the target file, and
+    always so if that file names its users.
     """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
-    project = world.projects.isolating(place)
-    given = world.projects.pool.only_given_users()
+    pool = world.projects.pool
+    given = isinstance(pool, ControlledProjects) and (own or pool.only_given_users())
+    project = world.projects.new() if given else world.projects.isolating()
     user = world.users[0] if given else new_user(world, world.merchant)
     client_id = project.resource.merchant_client_id
     if client_id is None:
@@ -168,6 +167,7 @@ def isolated_user(world: World, place: Place = "calm") -> IsolatedUser:
         merchant=world.merchant,
         client_id=client_id,
         since=world.merchant.last_received(),
+        given=given,
     )
 
 

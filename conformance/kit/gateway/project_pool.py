@@ -5,12 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
 from typing import Protocol
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
-from gateproof.conformance.kit.gateway.shared_projects import Place, Shared, SharedProjects, Take
+from gateproof.conformance.kit.gateway.shared_projects import SharedProjects
 from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
@@ -33,14 +31,11 @@ class ProjectPool(Protocol):
     def another(self) -> Project:
         """An approving Project that this check did not get before; the check must not change it."""
 
-    def isolating(self, place: Place) -> Project:
+    def isolating(self) -> Project:
         """An approving Project for a user whom no other check uses there; the check must not change it."""
 
-    def only_given_users(self) -> bool:
-        """True if isolated users have to be those of the target file, in a new Project each time."""
-
-    def became(self, place: Shared, project_id: str) -> None:
-        """The merchant behaves like this for a user in this Project."""
+    def is_troubled(self, project_id: str) -> None:
+        """The merchant misbehaves in this Project: other checks get it no more."""
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that the run creates; the check may change it."""
@@ -87,12 +82,6 @@ class ProjectPool(Protocol):
 
     def with_new_client(self) -> tuple[Project, ProxyClient]:
         """A Project that other checks use, and a new Proxy client in it, which the check may revoke."""
-
-    def for_history(self, *, holds: bool, number: int) -> Project:
-        """The history's Project of this number and policy, with a Proxy client that no other check uses.
-
-        Other histories use the Project with other users, agents and Proxy clients.
-        """
 
     def created_by_run(self, name: str) -> bool:
         """True if the run has created this Project or Proxy client: checks may change no others."""
@@ -145,16 +134,15 @@ class ControlledProjects:
     def another(self) -> Project:
         return self._shared.another()
 
-    def isolating(self, place: Place) -> Project:
-        if self._only_given_users or place == "own":
-            return self.new("approve")
-        return self._shared.isolating(place)
+    def isolating(self) -> Project:
+        return self._shared.isolating()
 
     def only_given_users(self) -> bool:
+        """True if isolated users have to be those of the target file, in a new Project each time."""
         return self._only_given_users
 
-    def became(self, place: Shared, project_id: str) -> None:
-        self._shared.became(place, project_id)
+    def is_troubled(self, project_id: str) -> None:
+        self._shared.is_troubled(project_id)
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         return self._new_in(self._new_id(agent_policy))
@@ -228,22 +216,12 @@ class ControlledProjects:
         return self._client_in(project.id)
 
     def with_new_client(self) -> tuple[Project, ProxyClient]:
-        return self._with_new_client(self._shared.for_clients)
-
-    def for_history(self, *, holds: bool, number: int) -> Project:
-        if self._only_given_users:
-            return self._new_holding() if holds else self.new(None)
-        take = partial(self._shared.for_history, holds=holds, number=number)
-        project, client = self._with_new_client(take)
-        return replace(project, proxy_client=client)
-
-    def _with_new_client(self, take: Take) -> tuple[Project, ProxyClient]:
-        project = take(anew=False)
+        project = self._shared.for_clients(anew=False)
         try:
             return project, self._client_in(project.id)
         except ControlFailed:
             # The target may limit the number of Proxy clients in a Project.
-            project = take(anew=True)
+            project = self._shared.for_clients(anew=True)
             return project, self._client_in(project.id)
 
     def created_by_run(self, name: str) -> bool:

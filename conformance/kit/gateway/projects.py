@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import SCOPES, ProjectPool
-from gateproof.conformance.kit.gateway.shared_projects import Place
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Agent, Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions
@@ -32,9 +31,9 @@ class Projects:
         """A Project that this check did not get before; other checks may share it."""
         return self._named(self.pool.another())
 
-    def isolating(self, place: Place) -> Project:
+    def isolating(self) -> Project:
         """A Project for a user whom no other check uses there; other checks may share it for their users."""
-        return self._named(self.pool.isolating(place))
+        return self._named(self.pool.isolating())
 
     def new(self, *, agent_policy: AgentPolicy | None = "approve") -> Project:
         """A Project that the run creates for this check alone."""
@@ -51,10 +50,6 @@ class Projects:
         self.keyring.public(client.id)
         self.keyring.add(client.secret)
         return self._named(project), client
-
-    def for_history(self, *, holds: bool, number: int) -> Project:
-        """The history's Project of this number and policy, with a Proxy client of its own."""
-        return self._named(self.pool.for_history(holds=holds, number=number))
 
     def own_or_home(self) -> Project:
         """A Project for this check alone if the run can create Projects; otherwise the home Project."""
@@ -109,10 +104,6 @@ class Projects:
     def at(self, site: MerchantSite, client_id: str, beside: Project | None) -> Project:
         """A Project with a Resource at another merchant of the harness."""
         return self._named(self.pool.project_at(site, client_id, beside))
-
-    def name(self, project: Project) -> None:
-        """Registers the names of a Project that the worker has kept from an earlier check."""
-        self._named(project)
 
     def _named(self, project: Project) -> Project:
         self.keyring.public(project.id, project.proxy_client.id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -12,16 +12,11 @@ from gateproof.conformance.faults.byte_proxy import ByteProxy, byte_proxy
 from gateproof.conformance.faults.intercept.interceptor import Interceptor
 from gateproof.conformance.faults.intercept.kept import Kept
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolated_user
-from gateproof.conformance.kit.gateway.movable_resources import MovableResource
 from gateproof.conformance.kit.gateway.own_names import by_address, by_name, suffix_of
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
-from gateproof.conformance.wire.ports import kept_port
-from gateproof.fakes.merchant.admin import MerchantAdmin, MerchantAdminError
 from gateproof.fakes.serving import is_loopback
-
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,14 +37,17 @@ class ProxiedUser:
 
 @contextmanager
 def behind_a_proxy(world: World) -> Iterator[ProxiedUser]:
-    """Puts a byte-level proxy between the gateway and the token endpoint of a Resource."""
-    alone, place = user_of_movable_resource(world, "behind a proxy", proxied=True)
-    at = urlsplit(by_address(world, place.listener_id))
+    """Puts a byte-level proxy between the gateway and the token endpoint of a new Resource."""
+    alone = user_of_movable_resource(world)
+    listener_url = alone.merchant.open_listener()
     try:
-        with byte_proxy((at.hostname or "", at.port or 0), at=(LOOPBACK, place.port)) as proxy:
-            yield ProxiedUser(alone=alone, proxy=proxy)
+        at = urlsplit(by_address(world, listener_url))
+        with byte_proxy((at.hostname or "", at.port or 0)) as proxy:
+            through = by_name(world, proxy.instead_of(listener_url))
+            yield ProxiedUser(alone=with_token_endpoint(alone, through), proxy=proxy)
     finally:
         world.worker_state.note_merchant_failure()
+        alone.merchant.close_listener(listener_url)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +65,7 @@ class Intercepted:
 @contextmanager
 def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
     """Puts the intercepting proxy between the gateway and the token endpoint of a new Resource."""
-    alone = _user_beside_new_resources(world)
+    alone = user_of_movable_resource(world)
     if kept.trust is None:
         raise LeftOut("the gateway trusts only the merchant's own certificate, which [merchant] sets")
     proxy, listener_url, hop = kept.interceptor(), alone.merchant.open_listener(), world.unique()
@@ -81,41 +79,9 @@ def behind_an_interceptor(world: World, kept: Kept) -> Iterator[Intercepted]:
         alone.merchant.close_listener(listener_url)
 
 
-def user_of_movable_resource(
-    world: World, kind: str, *, proxied: bool = False
-) -> tuple[IsolatedUser, MovableResource]:
-    """A new user at a Resource whose token endpoint has its own address, which only checks of this kind use.
-
-    It is that of a listener of the merchant; if `proxied`, that of a proxy which the check starts.
-    """
-    alone = _user_beside_new_resources(world)
-
-    def make() -> MovableResource:
-        closing, listener_id = world.worker_state.movable.closing, alone.merchant.open_listener()
-        closing.callback(_close_listener, alone.merchant, listener_id)
-        address, port = listener_id, 0
-        if proxied:
-            port = kept_port(closing)
-            address = by_name(world, urlsplit(listener_id)._replace(netloc=f"{LOOPBACK}:{port}").geturl())
-        project = with_token_endpoint(alone, address).project
-        return MovableResource(project=project, listener_id=listener_id, port=port)
-
-    # A user of the target file may have been there before.
-    given = world.projects.pool.only_given_users()
-    place = make() if given else world.worker_state.movable.next(kind, make)
-    world.projects.name(place.project)
-    client_id = place.project.resource.merchant_client_id or ""
-    return replace(alone, project=place.project, client_id=client_id), place
-
-
-def _close_listener(merchant: MerchantAdmin, listener_id: str) -> None:
-    with suppress(MerchantAdminError):
-        merchant.close_listener(listener_id)
-
-
-def _user_beside_new_resources(world: World) -> IsolatedUser:
+def user_of_movable_resource(world: World) -> IsolatedUser:
     """A user in a Project to which the run can add a Resource with another token endpoint."""
-    alone = isolated_user(world, "troubled")
+    alone = isolated_user(world, own=True)
     if not isinstance(world.projects.pool, ControlledProjects):
         raise Unavailable(
             "control:create_resource", "a separate token endpoint needs a Resource that the run creates"

@@ -6,7 +6,6 @@ from contextlib import suppress
 
 from gateproof.conformance.kit.gateway.merchant_site import MerchantSite
 from gateproof.conformance.kit.gateway.project_pool import SCOPES, made_proxy_client
-from gateproof.conformance.kit.gateway.shared_projects import Place, Shared
 from gateproof.conformance.suite.claims import Unavailable
 from gateproof.conformance.suite.parties import Project, ProxyClient, Resource
 from gateproof.conformance.targets import actions, model
@@ -46,14 +45,10 @@ class StaticProjects:
             )
         return _project(self._usable[0])
 
-    def isolating(self, place: Place) -> Project:
-        del place
+    def isolating(self) -> Project:
         return self.home()
 
-    def only_given_users(self) -> bool:
-        return False
-
-    def became(self, place: Shared, project_id: str) -> None:
+    def is_troubled(self, project_id: str) -> None:
         """Nothing to do: isolated users have no other Project."""
 
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
@@ -135,10 +130,6 @@ class StaticProjects:
     def with_new_client(self) -> tuple[Project, ProxyClient]:
         project = self.home()
         return project, self.new_proxy_client(project)
-
-    def for_history(self, *, holds: bool, number: int) -> Project:
-        del holds, number
-        return self.home()
 
     def created_by_run(self, name: str) -> bool:
         return name in self._own

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gateproof.conformance.kit.gateway.misplaced_tokens import MisplacedTokens
-from gateproof.conformance.kit.gateway.movable_resources import MovableResources
 from gateproof.conformance.suite.parties import Agent, Grant
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -87,8 +86,6 @@ class WorkerState:
     logged: Logged = field(default_factory=Logged)
     # Tokens that the suite sent in a URL or a cookie, also in an earlier phase.
     misplaced: MisplacedTokens = field(default_factory=MisplacedTokens)
-    # Resources whose token endpoint has its own address.
-    movable: MovableResources = field(default_factory=MovableResources)
     # Every core key seen so far, including those that have left the key set.
     core_keys: list[dict[str, Any]] = field(default_factory=list)
     # True if provisioning uses a separate grant; None while this is unknown.

@@ -47,10 +47,13 @@ class HandingOut(LoadScheduling, ABC):
             given = self._next_for(node)
             if not given:
                 return
-            for place in given:
-                self.pending.remove(place)
-            self.node2pending[node].extend(given)
-            node.send_runtest_some(list(given))
+            self._give(node, given)
+
+    def _give(self, node: WorkerController, given: Sequence[int]) -> None:
+        for place in given:
+            self.pending.remove(place)
+        self.node2pending[node].extend(given)
+        node.send_runtest_some(list(given))
 
     def _begin(self, collected: Sequence[str]) -> None:
         """Reads what the scheduler has to know of the collected checks."""

@@ -35,14 +35,20 @@ class Lanes(HandingOut):
         self._touches_whole_target = touches_whole_target
         self._place_of = place_of
         self._first_of_whole_target = 0
-        self._begin_with_those = 0
+        self._moved_on: set[int] = set()
 
     def _begin(self, collected: Sequence[str]) -> None:
         others = sum(not self._touches_whole_target(item) for item in collected)
         work = _TIMES_AS_LONG * (len(collected) - others)
         share = round(len(self.nodes) * work / max(1, work + others))
         self._first_of_whole_target = others
-        self._begin_with_those = min(share, len(self.nodes) - 1) if others else share
+        begin_with_those = min(share, len(self.nodes) - 1) if others else share
+        self._moved_on = set(range(begin_with_those))
+
+    def _give(self, node: WorkerController, given: Sequence[int]) -> None:
+        super()._give(node, given)
+        if max(given) >= self._first_of_whole_target:
+            self._moved_on.add(self._place_of(node))
 
     def _stock_of(self, node: WorkerController) -> int:
         following = self._next_for(node)
@@ -51,6 +57,8 @@ class Lanes(HandingOut):
 
     def _next_for(self, node: WorkerController) -> Sequence[int]:
         middle = bisect_left(self.pending, self._first_of_whole_target)
-        if self._place_of(node) < self._begin_with_those or not middle:
+        # What a worker left that died is for one whose target is untouched, if there is any.
+        others_can = len(self._moved_on) < self.numnodes
+        if not middle or (self._place_of(node) in self._moved_on and others_can):
             return self.pending[middle : middle + 1]
         return self.pending[:1]

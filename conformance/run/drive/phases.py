@@ -95,12 +95,14 @@ class _Controller:
         node.workerinput["gateproof"] = pickle.dumps((self._plan, told))
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
         handed = getattr(node, "workeroutput", {}).get("gateproof_survey")
         lost = RunTotals(lost="a worker process died with answers that were not searched for secrets")
         self.survey.add(RunTotals.from_json(handed) if handed is not None else lost)
         place = self._places[node.gateway.id]
-        self._unused.append(place)
+        # A worker in place of one that died has its target; one that has finished gets no other.
+        if error is not None:
+            self._unused.append(place)
         for found in getattr(node, "workeroutput", {}).get("gateproof_looked_back", ()):
             self._sink(check_result_from_json(found), place)
 

@@ -40,7 +40,6 @@ from gateproof.conformance.suite.parties import User
 from gateproof.conformance.suite.time_limits import BREAKER_S, PAGE_S, SIGN_IN_S
 from gateproof.conformance.targets.connect import connect_control
 from gateproof.conformance.targets.control import Unsupported
-from gateproof.conformance.targets.model import DEFAULT_USERS, GatewayTarget
 from gateproof.conformance.wire.backend import Spelling
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -153,7 +152,6 @@ class GatewayBench(SendingBench):
         if isinstance(self._sign_in, ClosableSignIn):
             self._sign_in.close()
         self.intercept.close()
-        self._standing.movable.closing.close()
         self._wire.close()
         if self._control is not None:
             self._control.close()
@@ -246,7 +244,7 @@ class GatewayBench(SendingBench):
                 merchant.ca_file,
                 context.run_id,
                 may_reach=self._wire.may_reach,
-                only_given_users=_only_given_users(context.target),
+                only_given_users=context.target.names_users or context.target.sign_in.kind == "manual",
             )
         return StaticProjects(context.target.projects, self._control)
 
@@ -311,8 +309,3 @@ class GatewayBench(SendingBench):
             code_lifetime_s=context.target.limits.code_lifetime_s,
         )
         return gateway, world
-
-
-def _only_given_users(target: GatewayTarget) -> bool:
-    """True if a gateway may know only the users of its target file, or a person their passwords."""
-    return target.users != DEFAULT_USERS or target.sign_in.kind == "manual"

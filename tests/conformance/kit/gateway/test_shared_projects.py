@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
-from gateproof.conformance.kit.gateway.shared_projects import MOST, MOST_CLIENTS
+from gateproof.conformance.kit.gateway.shared_projects import FOR_USERS, MOST_CLIENTS
 from gateproof.conformance.targets.control import ControlFailed
 
 
@@ -63,46 +61,19 @@ def test_holding_projects_are_kept_and_two_are_two() -> None:
     assert projects.holding() == one
 
 
-@pytest.mark.parametrize(("place", "most"), MOST.items())
-def test_isolated_users_take_turns_at_a_few_projects(place: Any, most: int) -> None:
+def test_isolated_users_take_turns_at_a_few_projects() -> None:
     projects = pool()
-    turns = [projects.isolating(place).id for _ in range(2 * most)]
-    assert len(set(turns)) == most
-    assert turns[:most] == turns[most:]
+    turns = [projects.isolating().id for _ in range(2 * FOR_USERS)]
+    assert len(set(turns)) == FOR_USERS
+    assert turns[:FOR_USERS] == turns[FOR_USERS:]
 
 
-@pytest.mark.parametrize("place", ["strained", "troubled"])
-def test_calm_users_meet_no_others(place: Any) -> None:
+def test_isolated_users_meet_no_trouble_of_others() -> None:
     projects = pool()
-    worse = {projects.isolating(place).id for _ in range(MOST[place])}
-    fallen = projects.isolating("calm").id
-    projects.became(place, fallen)
-    calm = {projects.isolating("calm").id for _ in range(2 * MOST["calm"])}
-    assert not calm & {fallen, *worse, projects.home().id, projects.another().id}
-    assert fallen in {projects.isolating(place).id for _ in range(MOST[place] + 1)}
-
-
-def test_place_of_trouble_stays_one() -> None:
-    projects = pool()
-    troubled = projects.isolating("troubled").id
-    projects.became("strained", troubled)
-    strained = {projects.isolating("strained").id for _ in range(9)}
-    assert troubled not in strained
-
-
-def test_merchant_that_rejects_the_gateway_gets_a_project_of_its_own() -> None:
-    projects = pool()
-    own = [projects.isolating("own").id for _ in range(3)]
-    shared = [projects.isolating(place).id for place in MOST for _ in range(9)]
-    assert len(set(own)) == 3
-    assert not set(own) & set(shared)
-
-
-def test_users_of_the_target_file_get_new_projects() -> None:
-    projects = pool(only_given_users=True)
-    places: Any = ("calm", "troubled", "calm", "own")
-    assert len({projects.isolating(place).id for place in places}) == len(places)
-    assert len({projects.for_history(holds=False, number=0).id for _ in range(3)}) == 3
+    troubled = projects.isolating().id
+    projects.is_troubled(troubled)
+    later = {projects.isolating().id for _ in range(2 * FOR_USERS)}
+    assert not later & {troubled, projects.home().id, projects.another().id}
 
 
 def test_project_is_left_after_some_proxy_clients() -> None:
@@ -117,12 +88,3 @@ def test_project_is_left_when_it_takes_no_more_proxy_clients() -> None:
     projects = pool(Control(most_clients=2))
     (one, _), (other, client) = projects.with_new_client(), projects.with_new_client()
     assert one.id != other.id == client.project_id
-
-
-def test_histories_share_projects_and_no_proxy_clients() -> None:
-    projects = pool()
-    one, again = (projects.for_history(holds=True, number=0) for _ in range(2))
-    assert one.id == again.id
-    assert one.proxy_client.id != again.proxy_client.id
-    others = [projects.for_history(holds=holds, number=number) for holds, number in ((True, 1), (False, 0))]
-    assert len({one.id, *(other.id for other in others)}) == 3

@@ -78,6 +78,7 @@ VOLATILE = [
     (r"\b\d+(\.\d+)?\s(m?s|min)\b", "TOOK"),
     (r'\btime="\d+\.\d+"', "TOOK"),
     (r"\b1[7-9]\d{8}\b", "EPOCH"),
+    (r"\b\d+ workers?(; all checks waited [^<]*)?", "WORKERS"),
 ]
 # Members of JSON documents that hold how long something took, when it was, or how many workers there were.
 TIMES = {"at_s", "elapsed_s", "duration_s", "time", "wait", "start", "stop", "clock_skew_s", "workers"}
@@ -156,7 +157,8 @@ def settled(value: Any, names: dict[str, str], under: str = "") -> Any:
         each = [settled(one, names, under) for one in value]
         return sorted(set(each)) if under == "public" else each
     if isinstance(value, dict):
-        return {calm(key, names): settled(one, names, key) for key, one in value.items()}
+        kept = {key: one for key, one in value.items() if key != "waited_s"}
+        return {calm(key, names): settled(one, names, key) for key, one in kept.items()}
     return "VOLATILE" if under in TIMES else value
 
 

@@ -141,6 +141,27 @@ def test_checks_of_a_worker_that_died_go_to_another() -> None:
     assert sorted([*done, lost]) == sorted(run.checks)
 
 
+def test_worker_that_moved_on_takes_nothing_of_one_that_died() -> None:
+    run = Run(4, OTHERS + OF_WHOLE_TARGET)
+    one, other = run.workers[2:]
+    while run.finish_one(one):
+        pass
+    assert run.done["gw2"][-1].startswith("whole")
+    lost = run.lanes.remove_node(other)
+    assert lost is not None
+    left = set(OTHERS) - set(run.done["gw2"]) - {lost}
+    assert left
+    run.finish()
+    assert not left & {item for done in run.done.values() for item in done}
+    new: Any = Worker("gw3")
+    run.workers.append(new)
+    run.lanes.add_node(new)
+    run.lanes.add_node_collection(new, run.checks)
+    run.lanes.schedule()
+    run.finish()
+    assert left <= set(run.done["gw3"])
+
+
 def test_worker_in_place_of_the_only_one_does_the_rest() -> None:
     run = Run(1, OTHERS)
     assert run.lanes.remove_node(run.workers[0]) == OTHERS[0]
