@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from xdist.workermanage import WorkerController
 
-from gateproof.conformance.run.drive.handing_out import AT_HAND, HandingOut
+from gateproof.conformance.run.handing_out import AT_HAND, HandingOut
 
 # Many checks take a few milliseconds. With some in stock, a worker does not wait for the next message.
 _AHEAD_OF_SHORT_ONES = 8

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from xdist.workermanage import WorkerController
 
-from gateproof.conformance.run.drive.handing_out import HandingOut
+from gateproof.conformance.run.handing_out import HandingOut
 from gateproof.conformance.suite.turn import Turn
 
 
