@@ -54,6 +54,7 @@ _ERROR_REASONS = {
     LaunchFailed: Reason.HARNESS_BROKE,
     Exhausted: Reason.HARNESS_BROKE,
 }
+_between_checks = WallClock()
 
 
 class CheckContext(Protocol):
@@ -93,6 +94,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
             message=message,
             blocking=not is_optional(missing, check),
         )
+    _between_checks.settle()
     started, computed, clock = time.monotonic(), time.process_time(), WallClock()
     guilty: Exchange | None = None
     owner = ""

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 from gateproof.conformance.run.drive.judge import judge
+from gateproof.conformance.run.drive.wall_clock import WallClock
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.claims import (
@@ -237,6 +238,24 @@ def test_clock_that_is_corrected_a_little_does_not_matter(monkeypatch: pytest.Mo
         expect.equal("right", "right", "value")
 
     assert judged(correct).verdict is Verdict.PASSED
+
+
+def test_check_after_a_jump_begins_when_no_old_date_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, slept = time.time, list[float]()
+    judged(equal("right"))
+    monkeypatch.setattr("time.sleep", slept.append)
+    monkeypatch.setattr("time.time", lambda: now() + 3600)
+    assert judged(equal("right")).verdict is Verdict.PASSED
+    assert len(slept) == 1
+    assert slept[0] > 1.0
+    judged(equal("right"))
+    assert len(slept) == 1
+
+
+@pytest.fixture(autouse=True)
+def clock_is_compared_from_now_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another test did to the clock must not make these wait."""
+    monkeypatch.setattr("gateproof.conformance.run.drive.judge._between_checks", WallClock())
 
 
 @pytest.mark.parametrize(
