@@ -9,7 +9,17 @@ from gateproof.reports.terminal import Screen
 from gateproof.reports.verdicts import CheckResult, RunResult, many
 
 # What a check can wait for, as the record says it.
-_IN_WORDS = {"target": "for the target", "pauses": "in pauses"}
+_IN_WORDS = {
+    "target": "for the target",
+    "control": "for the control",
+    "expiry": "for something to expire",
+    "recovery": "for a recovery",
+    "keys": "for new keys",
+    "provisioning": "for the provisioning",
+    "request": "for a request of the target",
+    "log": "for the log",
+    "other": "otherwise",
+}
 
 
 def slowest(screen: Screen, result: RunResult, most: int) -> None:
@@ -48,7 +58,7 @@ def control_costs(screen: Screen, costs: Mapping[str, tuple[int, float]], most: 
 def waited_in_words(run: Mapping[str, Any]) -> str:
     """How long the checks waited, and for what; empty if they did not, or if an older record does not say."""
     waits = _waits(run.get("waited_s") or {}, decimals=0)
-    return f"waited {' and '.join(waits)}" if waits else ""
+    return f"waited {', '.join(waits)}" if waits else ""
 
 
 def _details(check: CheckResult) -> str:
@@ -58,6 +68,6 @@ def _details(check: CheckResult) -> str:
 
 
 def _waits(waited_s: Mapping[str, float], *, decimals: int) -> list[str]:
-    return [
-        f"{waited_s[name]:.{decimals}f} s {words}" for name, words in _IN_WORDS.items() if waited_s.get(name)
-    ]
+    longest = sorted(waited_s, key=lambda name: (-waited_s[name], name))
+    told = [(f"{waited_s[name]:.{decimals}f}", _IN_WORDS.get(name, "")) for name in longest]
+    return [f"{seconds} s {words}" for seconds, words in told if words and float(seconds)]

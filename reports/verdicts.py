@@ -95,7 +95,7 @@ class CheckResult:
 
     ``blocking``: if this check is not testable, its rule is not testable either; false for a part that the
     rule does not need. ``public`` are names that the redactor may show although they look like credentials.
-    ``waited_s`` is how long it waited for answers of the target, and how long it paused for other reasons.
+    ``waited_s`` is how long it waited, by what for: see docs/evidence.md.
     ``reason`` is by default the usual one of the verdict. ``faults`` are those that fired, with name, layer,
     hop and count. ``replay`` is what repeats a failure. ``guilty`` is the position of the exchange that the
     claim is about, if it names one. ``scenario`` says what was done to a target that sends the requests

@@ -30,6 +30,7 @@ from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import Agent, Authorization, Project, ProxyClient, User
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange as Answered
 from gateproof.conformance.wire.secret import Secret
 
@@ -188,7 +189,7 @@ class Driver:
             if time.monotonic() > deadline:
                 self.asks_always = False
                 break
-            time.sleep(0.05)
+            wait_for(Cause.REQUEST, 0.05)
             heard += self._listen()
         return heard
 

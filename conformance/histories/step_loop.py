@@ -17,6 +17,7 @@ from gateproof.conformance.histories.state import State
 from gateproof.conformance.histories.steps import Approve, Authorize, Exchange, History, Redeem, Step
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unavailable, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import BREAKER_S
 from gateproof.conformance.targets.control import Unsupported
 
@@ -75,7 +76,7 @@ class Play:
         judged = model.judge(self.state, step, seen)
         again = seen
         while judged.state is None and seen.came in _NOT_YET and self._may_wait(step, again):
-            time.sleep(_PAUSE_S)
+            wait_for(Cause.PROVISIONING, _PAUSE_S)
             again = self.driver.take(step)
             if not troubled and _is_troubled(again):
                 # Only once per step: otherwise a gateway that never recovers would make this endless.

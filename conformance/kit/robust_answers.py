@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
 from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
 
@@ -42,7 +42,7 @@ def ask(party: Party, request: Request, what: str) -> Exchange:
     """
     answer = party.wire.send(what, request)
     if answer.status == 503:
-        time.sleep(_BUSY_S)
+        wait_for(Cause.RECOVERY, _BUSY_S)
         return party.wire.send(what, request)
     large = len(request.body) + len(request.target or b"") > _LARGE
     for _ in range(3 if large else 1):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.waits import AnswerTime, waits
+from gateproof.conformance.suite.pauses import Cause
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.redacted_view import mention
 from gateproof.conformance.wire.redacted_view import show as show_in_full
@@ -69,9 +70,12 @@ class Bench(ABC):
         """False if steps may fail for reasons outside of the target."""
         return True
 
-    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
-        """What the check waited for, if it took so long and computed so long. An agent runs all the time."""
-        return waits(took_s=took_s, computed_s=computed_s, answers_s=took_s - computed_s)
+    def waited_s(
+        self, *, took_s: float, computed_s: float, paused_s: Mapping[Cause, float]
+    ) -> Mapping[str, float]:
+        """What the check waited for, if it took, computed and paused so long. An agent runs all the time."""
+        answers_s = took_s - computed_s - sum(paused_s.values())
+        return waits(took_s=took_s, computed_s=computed_s, answers_s=answers_s, paused_s=paused_s)
 
     def scenario(self) -> str:
         """What was done to a target that sends requests itself, such as an agent.
@@ -104,5 +108,8 @@ class SendingBench(Bench):
         self._sent.append(exchange)
         self._answer_time.add(exchange.at_s, time.monotonic())
 
-    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
-        return waits(took_s=took_s, computed_s=computed_s, answers_s=self._answer_time.total_s())
+    def waited_s(
+        self, *, took_s: float, computed_s: float, paused_s: Mapping[Cause, float]
+    ) -> Mapping[str, float]:
+        answers_s = self._answer_time.total_s()
+        return waits(took_s=took_s, computed_s=computed_s, answers_s=answers_s, paused_s=paused_s)

@@ -1,12 +1,14 @@
-"""What a check waited for: answers of the target, or something else."""
+"""What a check waited for: answers of the target, what it paused for, or something else."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gateproof.conformance.suite.pauses import Cause
+
 # Shorter waits are left out of the record.
 _WORTH_TELLING_S = 0.05
-TARGET, PAUSES = "target", "pauses"
+TARGET, OTHER = "target", "other"
 
 
 class AnswerTime:
@@ -31,8 +33,12 @@ class AnswerTime:
         return total
 
 
-def waits(*, took_s: float, computed_s: float, answers_s: float) -> Mapping[str, float]:
-    """The waits of a check: for answers, and the rest of the time in which it did not compute."""
-    answers = min(took_s, answers_s)
-    found = {TARGET: answers, PAUSES: took_s - answers - computed_s}
+def waits(
+    *, took_s: float, computed_s: float, answers_s: float, paused_s: Mapping[Cause, float]
+) -> Mapping[str, float]:
+    """The waits of a check: for answers, in pauses, and the rest of the time in which it did not compute."""
+    paused = sum(paused_s.values())
+    answers = min(took_s - paused, answers_s)
+    named = {cause.value: seconds for cause, seconds in paused_s.items()}
+    found = {TARGET: answers, **named, OTHER: took_s - answers - paused - computed_s}
     return {name: round(wait, 3) for name, wait in found.items() if wait >= _WORTH_TELLING_S}

@@ -50,16 +50,16 @@ def test_waits_are_told_for_each_check_and_for_all() -> None:
         rule="VAULT-06",
         verdict=Verdict.PASSED,
         duration_s=4.1,
-        waited_s={"pauses": 1.04, "target": 3.0},
+        waited_s={"expiry": 1.04, "target": 3.0},
     )
     rule = replace(result().rules[0], checks=(waiting,))
 
     slowest(
-        screen(out), replace(result(), rules=(rule,), run={"waited_s": {"target": 41.2, "pauses": 20.6}}), 1
+        screen(out), replace(result(), rules=(rule,), run={"waited_s": {"target": 41.2, "keys": 20.6}}), 1
     )
 
-    assert "4.1 s  VAULT-06/silence  (3.0 s for the target, 1.0 s in pauses)" in out.getvalue()
-    assert "all checks waited 41 s for the target and 21 s in pauses" in out.getvalue()
+    assert "4.1 s  VAULT-06/silence  (3.0 s for the target, 1.0 s for something to expire)" in out.getvalue()
+    assert "all checks waited 41 s for the target, 21 s for new keys" in out.getvalue()
 
 
 @pytest.mark.parametrize("run", [{}, {"waited_s": {}}, {"waited_s": {"target": 0}}])

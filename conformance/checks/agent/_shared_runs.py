@@ -18,6 +18,7 @@ from gateproof.conformance.kit.agent.agent import (
 from gateproof.conformance.kit.agent.launch import Ended, Run
 from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
@@ -93,7 +94,7 @@ class Expiry:
         Later tokens have the usual lifetime: a slow agent may check the clock before it uses a fresh one.
         """
         if self.by_the_clock:
-            time.sleep(max(0.0, desk.all_expired_at() - time.time()))
+            wait_for(Cause.EXPIRY, max(0.0, desk.all_expired_at() - time.time()))
             desk.lifetime_s = ACCESS_TOKEN_S
         else:
             desk.end_access_tokens()

@@ -9,6 +9,7 @@ from gateproof.conformance.kit.gateway.merchant_recovery import Recovery
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import Unmet, Violated, expect, rule_requires
 from gateproof.conformance.suite.parties import User
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import RECOVERY_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -23,7 +24,7 @@ def works_before(world: World, user: User | None = None, *, within_s: float = 0.
         except Unmet:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(0.5)
+            wait_for(Cause.RECOVERY, 0.5)
         else:
             return
 
@@ -55,7 +56,7 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
         else:
             if answer.status == 200 or is_over(answer):
                 break
-        time.sleep(0.5)
+        wait_for(Cause.RECOVERY, 0.5)
     expect.that(answer.status == 200, what, expected="status 200", got=answer.outcome(), exchange=answer)
 
 
@@ -80,4 +81,4 @@ def _redeemed(world: World, bearer: Secret, proxy_token: Secret) -> Exchange:
         answer = world.gateway.redeem(bearer, proxy_token, world.projects.home().resource.indicator)
         if answer.status != 404 or time.monotonic() > deadline:
             return answer
-        time.sleep(0.25)
+        wait_for(Cause.PROVISIONING, 0.25)

@@ -13,6 +13,7 @@ from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolat
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Agent, Attempt, User
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import BREAKER_S, PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
@@ -106,7 +107,7 @@ def _asserted(received: Callable[[], list[JournalEntry]]) -> list[JournalEntry]:
         found = [entry for entry in received() if (entry.grant or "").endswith(_ASSERTION_GRANTS)]
         if found or time.monotonic() > deadline:
             return found
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
 
 
 def _texts(exchange: Exchange) -> Iterator[str]:
@@ -148,7 +149,7 @@ def end_merchant_backoff(alone: IsolatedUser) -> None:
     agent = alone.world.agents.new()
     while not worker_state.backoff_wait_failed and not _signed_in(alone, agent)[1].codes():
         worker_state.backoff_wait_failed = time.monotonic() > deadline
-        time.sleep(_PAUSE_S)
+        wait_for(Cause.RECOVERY, _PAUSE_S)
 
 
 def _signed_in(alone: IsolatedUser, agent: Agent | None = None) -> tuple[Attempt, Visit]:

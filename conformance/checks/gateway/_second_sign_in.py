@@ -11,6 +11,7 @@ from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.route import origin
 
@@ -62,4 +63,4 @@ def _grants_used(alone: IsolatedUser, after: int) -> list[str]:
         grants = [entry.grant for entry in alone.journal() if entry.ordinal > after and entry.grant]
         if grants or time.monotonic() > deadline:
             return grants
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)

@@ -14,6 +14,7 @@ from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require, rule_requires
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.targets.model import AgentPolicy
 
@@ -237,7 +238,7 @@ def _becomes_true(happened: Callable[[], bool]) -> bool:
     while not happened():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.1)
+        wait_for(Cause.REQUEST, 0.1)
     return True
 
 

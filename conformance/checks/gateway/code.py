@@ -21,6 +21,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
 from gateproof.conformance.suite.parties import Authorization
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -208,7 +209,7 @@ def second_use_ends_redemption_by_the_first(gateway: Gateway, world: World) -> N
     deadline = time.monotonic() + PROVISIONING_S
     before = gateway.redeem(bearer, proxy_token, resource.indicator)
     while before.status == 404 and time.monotonic() < deadline:
-        time.sleep(0.25)
+        wait_for(Cause.PROVISIONING, 0.25)
         before = gateway.redeem(bearer, proxy_token, resource.indicator)
     require(before).status(200)
     require(gateway.exchange(authorization)).refused()
@@ -313,7 +314,7 @@ def _wait_out(world: World) -> None:
         raise Unavailable(
             "limits:code_lifetime_s", f"a code lifetime of at most {LONGEST_WAIT_S:.0f} s can be waited out"
         )
-    time.sleep(lifetime + LATE_S)
+    wait_for(Cause.EXPIRY, lifetime + LATE_S)
 
 
 def _first_use(gateway: Gateway, authorization: Authorization, member: str) -> str:

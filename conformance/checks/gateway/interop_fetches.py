@@ -9,6 +9,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.fakes.attacker_host import AttackerHost
 from gateproof.fakes.serving import is_loopback
@@ -77,5 +78,5 @@ def _paths(host: AttackerHost) -> set[str]:
     """The paths requested from the host, including fetches shortly after the answer."""
     until = time.monotonic() + FETCHED_WITHIN_S
     while time.monotonic() < until:
-        time.sleep(POLL_S)
+        wait_for(Cause.REQUEST, POLL_S)
     return {urlsplit(request.path).path for request in host.received}

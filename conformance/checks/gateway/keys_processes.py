@@ -11,6 +11,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require, rule_requires
 from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_SHOWN_S
 from gateproof.conformance.wire.jose import verifying
 
@@ -43,7 +44,7 @@ def _verifies_with_every_set(world: World, grant: Grant) -> None:
     expect_verified(world, grant)
     missing = _sets_without_its_key(world, grant)
     if missing:
-        time.sleep(max(0.0, issued_at + KEY_SHOWN_S + SPARE_S - time.monotonic()))
+        wait_for(Cause.KEYS, max(0.0, issued_at + KEY_SHOWN_S + SPARE_S - time.monotonic()))
         missing = _sets_without_its_key(world, grant)
 
     expect.that(

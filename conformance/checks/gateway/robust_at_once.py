@@ -13,6 +13,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.parties import Attempt, Authorization, Grant, User
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.races import together
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
@@ -138,7 +139,7 @@ class _BusyRetries:
         return expect(answer).status(*statuses)
 
     def _has_time_left(self) -> bool:
-        time.sleep(PAUSE_S)
+        wait_for(Cause.RECOVERY, PAUSE_S)
         return time.monotonic() < self._until
 
 

@@ -32,6 +32,7 @@ from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, isolat
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, NoOverlap, count_fault, expect, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.conformance.wire.route import Place
@@ -199,7 +200,7 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
             works_during(world, other)
             took_s = watch.so_far_s()
             # The merchant notices a little later that the gateway has given up.
-            time.sleep(A_LITTLE_S)
+            wait_for(Cause.REQUEST, A_LITTLE_S)
             given_up = _is_given_up(due)
     finally:
         alone.merchant.release(gate)
@@ -239,7 +240,7 @@ def _wait_until_noticed(alone: IsolatedUser) -> None:
     """Gives the gateway time to notice the disconnected caller, and perhaps to cancel its own request."""
     deadline = time.monotonic() + NOTICED_S
     while time.monotonic() < deadline and all(entry.status is None for entry in alone.asked(REFRESH)):
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
 
 
 def _held_calls(world: World, gate: str) -> int:
@@ -248,5 +249,5 @@ def _held_calls(world: World, gate: str) -> int:
     while world.merchant is not None and time.monotonic() < deadline:
         if arrived := world.merchant.arrived(gate):
             return arrived
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
     raise LeftOut("the gateway does not ask the merchant to refresh a token that has expired")

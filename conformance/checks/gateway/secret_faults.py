@@ -18,6 +18,7 @@ from gateproof.conformance.kit.gateway.received import Received
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.targets.party_names import ATTACKER
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.agent import get
@@ -104,7 +105,7 @@ def assertions_follow_no_redirect(world: World) -> None:
         failure_oracle.wait_for_provisioning_fault(alone, what)
         deadline = time.monotonic() + MOMENT_S
         while len(attacker.received) < 2 and time.monotonic() < deadline:
-            time.sleep(0.05)
+            wait_for(Cause.REQUEST, 0.05)
 
         _got_nothing(attacker, alone, before)
 

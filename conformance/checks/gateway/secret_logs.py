@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +16,7 @@ from gateproof.conformance.kit.inputs.near_tokens import changed_at_the_end
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require
 from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.control import ControlFailed, ControlPlane
 from gateproof.conformance.wire import agent as agent_wire
@@ -285,7 +285,7 @@ def _log(world: World) -> str:
         texts.append(actions.logs(control))
         if any(texts) and not texts[-1]:
             break
-        time.sleep(QUIET_S)
+        wait_for(Cause.LOG, QUIET_S)
     log = "".join(texts)
     require.that(
         bool(log.strip()),

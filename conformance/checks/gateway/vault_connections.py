@@ -16,6 +16,7 @@ from gateproof.conformance.kit.gateway.proxy_placement import user_of_movable_re
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -98,7 +99,7 @@ def _connection_count(alone: IsolatedUser, listener_id: str, after: int) -> int:
     while not alone.merchant.connections(listener_id) and not answered():
         if time.monotonic() > deadline:
             raise LeftOut("the gateway sent its merchant no request when another agent was approved")
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
     visits = alone.merchant.connections(listener_id)
     if visits and answered():
         raise LeftOut("the gateway accepted that certificate, so there was no fault")

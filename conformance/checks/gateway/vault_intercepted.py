@@ -14,6 +14,7 @@ from gateproof.conformance.kit.gateway.proxy_placement import Intercepted, behin
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource", "intercepting-proxy"]
@@ -59,7 +60,7 @@ def _fault_count(between: Intercepted, case: HttpFault, meant: str) -> None:
     """Counts the exchanges that the fault affected; background requests may arrive later."""
     deadline = time.monotonic() + PROVISIONING_S
     while not (struck := between.proxy.fired(case.rule)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
     if not struck and not between.saw(meant):
         raise LeftOut("the gateway gets merchant tokens by another request")
     count_fault(case.fault, struck)

@@ -21,6 +21,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import Agent
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
@@ -153,5 +154,5 @@ def _refresh_was_requested(due: ExpiringToken) -> bool:
     while not due.refreshes():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
     return True

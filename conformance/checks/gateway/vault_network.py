@@ -13,6 +13,7 @@ from gateproof.conformance.kit.gateway.proxy_placement import ProxiedUser, behin
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 
 NEEDS = ["faults", "control:create_resource"]
@@ -61,7 +62,7 @@ def _fault_count(behind: ProxiedUser, case: NetworkFault, before: int) -> None:
     """Counts the connections that the fault affected; background requests may arrive later."""
     deadline = time.monotonic() + PROVISIONING_S
     while not (struck := case.struck(behind.proxy)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+        wait_for(Cause.REQUEST, 0.05)
     if behind.proxy.connections == before:
         raise LeftOut("the gateway sent the merchant no request when the merchant token had expired")
     count_fault(case.fault, struck)

@@ -5,8 +5,6 @@ A store may expire its entries by its own clock, which does not follow the gatew
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.kit.gateway.isolated_user import (
     LATE_S,
     expect_orders,
@@ -17,6 +15,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 
 # A store that counts in whole seconds may keep an entry for one second longer.
 LIFE_S, PASSED_S = 2, 3.5
@@ -35,7 +34,7 @@ def token_that_really_expired_is_refreshed(world: World) -> None:
     first = world.backend.require_redeemed(grant, proxy_token)
     token = require.text(first.member("access_token"), "access_token of the redemption")
     alone.script(access_token_lifetime_s=HOUR_S)
-    time.sleep(PASSED_S)
+    wait_for(Cause.EXPIRY, PASSED_S)
 
     answer = redeem_past_real_time(world, grant, proxy_token, token, within_s=LATE_S)
 

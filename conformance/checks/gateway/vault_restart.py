@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.kit.gateway.isolated_user import (
     LATE_S,
     expect_orders,
@@ -16,6 +14,7 @@ from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 
 LIFE_S, HOUR_S = 2, 3600
 
@@ -31,7 +30,7 @@ def rotated_refresh_token_outlives_a_restart(world: World) -> None:
     alone.script(access_token_lifetime_s=LIFE_S, rotate_refresh_tokens=True)
     grant, proxy_token = alone.grant(), alone.proxy_token()
     first = there.backend.require_redeemed(grant, proxy_token).member("access_token")
-    time.sleep(LIFE_S)
+    wait_for(Cause.EXPIRY, LIFE_S)
     second = redeem_past_real_time(there, grant, proxy_token, first, within_s=LATE_S)
     require_unexpired(there, grant, second)
     require_renewed(second, first)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.checks.service._failing_parties import failing_token_endpoint
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Answer
 
@@ -24,4 +23,4 @@ def proxy_token_has_ended(service: Service, world: ServiceWorld) -> None:
     world.gateway.proxy_token_life_s = PROXY_TOKEN_S
     short = Answer(members={"expires_in": LIFE_S})
     failing_token_endpoint(service, world, short, times=1, within_s=ASKS_WITHIN_S)
-    time.sleep(LIFE_S + 0.5)
+    wait_for(Cause.EXPIRY, LIFE_S + 0.5)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
 from gateproof.conformance.kit.service.service import expect_challenge
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -31,12 +32,12 @@ def refused_once_expired(
     """
     begun, answer = time.time(), ask()
     while answer.status != 401 and begun < expires_at + 1:
-        time.sleep(min(0.5, max(0.05, expires_at - time.time() + 0.05)))
+        wait_for(Cause.EXPIRY, min(0.5, max(0.05, expires_at - time.time() + 0.05)))
         begun, answer = time.time(), ask()
     if answer.status != 401 and (late := stale()).status is not None and late.status < 300:
         expect_challenge(late)
     while answer.status != 401 and begun < expires_at + SERVICE_LEEWAY_S + _WHOLE_SECONDS_S:
-        time.sleep(0.5)
+        wait_for(Cause.EXPIRY, 0.5)
         begun, answer = time.time(), ask()
 
     expect_challenge(answer)

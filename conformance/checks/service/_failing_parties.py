@@ -10,6 +10,7 @@ from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, USERS, ServiceWorld
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.suite.fault import Fault, Hop, Layer
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import (
     SERVICE_ANSWER_S,
     SERVICE_BREAKER_S,
@@ -103,7 +104,7 @@ def failing_token_endpoint(
             gateway.script.clear()
             gateway.revive_proxy_tokens()
             raise LeftOut("the service requests no other Proxy token before the old one expires")
-        time.sleep(pause)
+        wait_for(Cause.REQUEST, pause)
         pause = min(0.5 if time.monotonic() < begun + ASKS_WITHIN_S else 2.0, 1.5 * pause)
 
 

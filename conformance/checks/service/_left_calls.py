@@ -9,6 +9,7 @@ from gateproof.conformance.faults.misbehaving import send_and_disconnect
 from gateproof.conformance.kit.service.mcp_session import ServiceSession
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Request
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -35,5 +36,5 @@ def reached(world: ServiceWorld, mark: int, endpoint: Endpoint) -> int:
     """How many requests of the calls the party has received; waits for the first one."""
     until = time.monotonic() + REACHES_WITHIN_S
     while not world.gateway.journal.since(mark, endpoint) and time.monotonic() < until:
-        time.sleep(_PAUSE_S)
+        wait_for(Cause.REQUEST, _PAUSE_S)
     return len(world.gateway.journal.since(mark, endpoint))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.script import Endpoint
 
 USER = USERS[0]
@@ -26,6 +25,6 @@ def require_served_uncached(service: Service, world: ServiceWorld) -> None:
 def requests_proxy_token(service: Service, world: ServiceWorld, after_s: float = 0.0) -> bool:
     """True if the service requested another Proxy token within these seconds, or for the call after them."""
     mark = world.gateway.journal.mark()
-    time.sleep(after_s)
+    wait_for(Cause.EXPIRY, after_s)
     require_served_uncached(service, world)
     return bool(world.gateway.journal.since(mark, Endpoint.TOKEN))

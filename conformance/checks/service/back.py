@@ -20,6 +20,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, observe, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_BREAKER_S
 from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
@@ -81,7 +82,7 @@ def _asks_again(service: Service, world: ServiceWorld, endpoint: Endpoint) -> bo
             return True
         if time.monotonic() > until:
             return False
-        time.sleep(pause)
+        wait_for(Cause.RECOVERY, pause)
         pause = min(2.0, 1.5 * pause)
 
 
@@ -109,7 +110,7 @@ def first_request_for_a_proxy_token_is_not_the_last(service: Service, world: Ser
     good, asked = _called_at_once(service, world, next(delays))
     again = most = asked
     while not good and time.monotonic() < until:
-        time.sleep(pause)
+        wait_for(Cause.RECOVERY, pause)
         pause = min(2.0, 1.5 * pause)
         good, asked = _called_at_once(service, world, next(delays))
         again, most = again + asked, max(most, asked)

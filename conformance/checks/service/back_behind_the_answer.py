@@ -16,6 +16,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import count_fault, expect, observe, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # The wait ends when the service has made no redemption for QUIET_S, and after LONGEST_S in any case.
@@ -59,7 +60,7 @@ def _tries(service: Service, world: ServiceWorld, answer: Answer, token: str) ->
             before, since = tries, now
         if tries > MOST_TRIES or now - since > QUIET_S or now - begun > LONGEST_S:
             break
-        time.sleep(_PAUSE_S)
+        wait_for(Cause.REQUEST, _PAUSE_S)
     gateway.script.clear()
     require.that(tries > 0, "operation of a user who is new", expected="a redemption", got="none")
     return tries

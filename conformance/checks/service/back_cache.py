@@ -17,6 +17,7 @@ from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, Servic
 from gateproof.conformance.suite.campaign import Campaign
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.turn import Turn
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import PROXY_TOKEN_GRACE_S
@@ -124,7 +125,7 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     holders = processes(world) if forced else min(len(held), processes(world))
     if not world.service_state.renews_far_ahead:
         end = max((token.announced_expiry for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
-        time.sleep(max(0.0, end - time.monotonic()))
+        wait_for(Cause.EXPIRY, max(0.0, end - time.monotonic()))
     gateway.ends_proxy_tokens = True
     try:
         return _calls_work(service, world, max(1, holders), forced=forced)
@@ -192,4 +193,4 @@ def _calls_lost_by_a_revocation(service: Service, world: ServiceWorld) -> int | 
             gateway.revive_proxy_tokens()
             return None
         lost += 1
-        time.sleep(min(5.0, 0.1 * 2**lost))
+        wait_for(Cause.RECOVERY, min(5.0, 0.1 * 2**lost))

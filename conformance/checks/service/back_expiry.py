@@ -14,6 +14,7 @@ from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
@@ -56,7 +57,7 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
             world, utc, service.serve, service.serve_once, failure
         )
     # Clock tolerance: one more second, because some services truncate timestamps to whole seconds.
-    time.sleep(max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
+    wait_for(Cause.EXPIRY, max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
     for name, each in kept.items():
         mark = gateway.journal.mark()
         gateway.script.always(Endpoint.REDEMPTION, each.redemption)

@@ -17,6 +17,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, NotApplicable, expect, observe
+from gateproof.conformance.suite.pauses import Cause, wait_for
 
 # How much later than the answer a file may be written; some services write periodically.
 WRITES_WITHIN_S = 3.0
@@ -43,7 +44,7 @@ def proxy_token_is_in_no_file(service: Service, world: ServiceWorld, received: S
     require_recovered(service, world)
     until = time.monotonic() + WRITES_WITHIN_S
     while not (found := _holding(files, received)).get(PROXY_TOKEN) and time.monotonic() < until:
-        time.sleep(PAUSE_S)
+        wait_for(Cause.REQUEST, PAUSE_S)
 
     names = found.get(PROXY_TOKEN, [])
     observe(

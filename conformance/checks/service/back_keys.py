@@ -18,6 +18,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.conformance.suite.turn import Turn
 from gateproof.conformance.wire.exchange import Exchange
@@ -88,5 +89,5 @@ def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -
         if time.monotonic() > until:
             raise LeftOut("the service looks for no new key when it meets a token under one")
         mark += len(calls)
-        time.sleep(pause)
+        wait_for(Cause.KEYS, pause)
         pause = min(2.0, 1.5 * pause)

@@ -21,6 +21,7 @@ from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
@@ -66,7 +67,7 @@ def refused_redemption_brings_no_data_of_before(service: Service, world: Service
         else:
             later.append(case)
     if later:
-        time.sleep(max(0.0, max(expires for _, expires in before.values()) + 1 - time.time()))
+        wait_for(Cause.EXPIRY, max(0.0, max(expires for _, expires in before.values()) + 1 - time.time()))
     unasked = []
     for case in later:
         answer, asked = _refused(service, world, case, before[case][0])

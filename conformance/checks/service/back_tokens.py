@@ -13,6 +13,7 @@ from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -33,7 +34,7 @@ def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None
     before = {"in another call": _served_before(world, lambda _: service.serve)}
     if service.operation.kind == "mcp":
         before["in the same session"] = _served_before(world, lambda token: session_of(service, token).call)
-    time.sleep(max(0.0, max(each.expires for each in before.values()) + 1 - time.time()))
+    wait_for(Cause.EXPIRY, max(0.0, max(each.expires for each in before.values()) + 1 - time.time()))
     unasked = []
     for place, each in before.items():
         mark, token = gateway.journal.mark(), gateway.access_token(USER, sub=each.subject)

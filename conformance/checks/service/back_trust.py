@@ -24,6 +24,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Endpoint
 
@@ -79,7 +80,7 @@ def token_endpoint_with_a_wrong_certificate_is_asked_nothing(
         gateway.revoke_proxy_tokens()
         service.serve_once(token)
         while not (came := visits()) and time.monotonic() < until:
-            time.sleep(0.5)
+            wait_for(Cause.REQUEST, 0.5)
             service.serve_once(token)
         calls = requests_since(world, Endpoint.TOKEN, mark)
     if not came:

@@ -19,6 +19,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S
 from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.script import Endpoint
@@ -90,5 +91,5 @@ def _looked_for(service: Service, world: ServiceWorld, mark: int, visits: Callab
         found = world.gateway.journal.since(mark, Endpoint.CORE_KEYS)
         if visits() or found or time.monotonic() > until:
             return token
-        time.sleep(pause)
+        wait_for(Cause.KEYS, pause)
         pause = min(2.0, 1.5 * pause)

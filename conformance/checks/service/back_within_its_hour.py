@@ -6,8 +6,6 @@ only requests no other token afterwards.
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.checks.service._failing_parties import require_recovered
 from gateproof.conformance.checks.service._proxy_calls import (
     USER,
@@ -19,6 +17,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -86,7 +85,7 @@ def _requests_again(service: Service, world: ServiceWorld, status: int, times: i
     """True if another Proxy token was requested; then this waits before it returns."""
     requested = _requests(service, world, status, times) > 0
     if requested:
-        time.sleep(PAUSE_S)
+        wait_for(Cause.EXPIRY, PAUSE_S)
     return requested
 
 

@@ -13,6 +13,7 @@ from gateproof.conformance.kit.service.service import Service, holds_orders
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_REFETCH_S, SERVICE_LEEWAY_S
 from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.keys import SigningKey
@@ -82,7 +83,7 @@ def _searched_for_the_wrong_token(
             if spent > KEY_REFETCH_S:
                 world.service_state.finds_no_keys = True
                 raise LeftOut("the service finds no new key in the time that it is given")
-            time.sleep(pause)
+            wait_for(Cause.KEYS, pause)
             pause = min(2.0, 1.5 * pause)
         _brings_nothing(service, world, gateway.token_signed_with(added, USER, **wrong()))
         return searched

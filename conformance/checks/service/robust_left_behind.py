@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -15,6 +14,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Answer, Endpoint
@@ -80,7 +80,7 @@ def _second_of_two(
             if not reached(world, mark, endpoint):
                 raise LeftOut(f"no call reached the {endpoint.value} while its caller was there")
             asked: Future[Exchange] = caller.submit(ask)
-            time.sleep(LEAVES_AFTER_S)
+            wait_for(Cause.REQUEST, LEAVES_AFTER_S)
             early = asked.done()
             if not leaves:
                 asked.result()

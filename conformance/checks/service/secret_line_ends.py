@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from gateproof.conformance.checks.service._failing_parties import (
     failing,
     failing_token_endpoint,
@@ -17,6 +15,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -66,7 +65,7 @@ def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
     """True if the service requests another Proxy token after the expiry of one, before any was refused."""
     mark = world.gateway.journal.mark()
     world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
-    time.sleep(LIFE_S + 0.5)
+    wait_for(Cause.EXPIRY, LIFE_S + 0.5)
     require_served_uncached(service, world)
     world.gateway.script.clear()
     calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)

@@ -10,6 +10,7 @@ from gateproof.conformance.kit.service.service import Service, holds_orders, req
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_FOUND_S, KEY_REFETCH_S
 from gateproof.conformance.suite.turn import Turn
 from gateproof.conformance.wire.exchange import Exchange
@@ -90,7 +91,7 @@ def added_key_of_another_algorithm_is_picked_up(service: Service, world: Service
     answer, tries = service.serve(gateway.token_signed_with(other, user)), 1
     while not holds_orders(answer, gateway.orders_of(user)) and tries < MOST_TRIES:
         # Another worker process may have the earlier key set.
-        time.sleep(min(2.0, 0.25 * 2**tries))
+        wait_for(Cause.KEYS, min(2.0, 0.25 * 2**tries))
         tries += 1
         answer = service.serve(gateway.token_signed_with(other, user))
     found = holds_orders(answer, gateway.orders_of(user))
@@ -179,7 +180,7 @@ def _is_looked_for(service: Service, world: ServiceWorld, unknown: SigningKey) -
         asked = bool(gateway.journal.since(mark, Endpoint.CORE_KEYS))
         if asked or time.monotonic() > until or holds_orders(answer, gateway.orders_of(user)):
             return asked, answer
-        time.sleep(0.3)
+        wait_for(Cause.KEYS, 0.3)
 
 
 def _searched_for(
@@ -190,7 +191,7 @@ def _searched_for(
     until, tries = time.monotonic() + within_s, 1
     answer = service.serve(gateway.token_signed_with(key, user))
     while not holds_orders(answer, gateway.orders_of(user)) and time.monotonic() < until:
-        time.sleep(min(2.0, 0.25 * 2**tries))
+        wait_for(Cause.KEYS, min(2.0, 0.25 * 2**tries))
         tries += 1
         answer = service.serve(gateway.token_signed_with(key, user))
     found = holds_orders(answer, gateway.orders_of(user))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import BREAKER_S
 
 
@@ -14,4 +13,4 @@ class CooldownWait:
         self.left = True
 
     def wait(self) -> None:
-        time.sleep(BREAKER_S)
+        wait_for(Cause.RECOVERY, BREAKER_S)

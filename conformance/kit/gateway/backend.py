@@ -11,6 +11,7 @@ from gateproof.conformance.kit.gateway.merchant_backoff import Backoff
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import require
 from gateproof.conformance.suite.parties import Grant, Project
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange
@@ -44,7 +45,7 @@ class Backend:
             if answer.status not in not_yet or time.monotonic() > deadline:
                 self.worker_state.note(answer, in_vain=answer.status in not_yet)
                 return answer
-            time.sleep(0.25)
+            wait_for(Cause.PROVISIONING, 0.25)
 
     def require_redeemed(
         self, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)
@@ -62,7 +63,7 @@ class Backend:
         backoff = Backoff(self.worker_state)
         answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
         while answer.status != 200 and not backoff.is_over(answer):
-            time.sleep(1)
+            wait_for(Cause.RECOVERY, 1)
             grant = self.sign_in_again(grant)
             answer = self.redeem_once_provisioned(grant, proxy_token, not_yet=not_yet)
         return answer

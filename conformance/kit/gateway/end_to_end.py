@@ -11,6 +11,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, require
 from gateproof.conformance.suite.parties import Resource
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire import backend as backend_wire
@@ -106,7 +107,7 @@ def _wait_for_provisioning(gateway: Gateway, world: World, token: Secret, resour
     while gateway.redeem(token, proxy_token, resource.indicator).status == 404:
         if time.monotonic() > deadline:
             return
-        time.sleep(0.25)
+        wait_for(Cause.PROVISIONING, 0.25)
 
 
 def _registration_endpoint(gateway: Gateway, discovery: dict[str, object]) -> str:

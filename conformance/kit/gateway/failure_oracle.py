@@ -17,6 +17,7 @@ from gateproof.conformance.kit.gateway.merchant_recovery import recovery_from_no
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, count_fault, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PAGE_S, PROVISIONING_S, SIGN_IN_S
 from gateproof.conformance.wire import backend as backend_wire
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -139,7 +140,7 @@ def wait_for_provisioning_fault(alone: IsolatedUser, what: MerchantFault, after:
                 expected="a jwt-bearer or token-exchange grant",
                 got=", ".join(sorted(grants)) or "nothing",
             )
-        time.sleep(0.1)
+        wait_for(Cause.REQUEST, 0.1)
     worker_state.separate_provisioning_grant = True
     worker_state.note_merchant_failure()
     count_fault(what.fault, sum(entry.outcome == what.outcome for entry in came))
@@ -151,7 +152,7 @@ def redeem_during_fault(due: ExpiringToken) -> Exchange:
         answer = due.redeem_once()
         if due.refreshes() or not _asks_to_wait(answer):
             return answer
-        time.sleep(LONGEST_PAUSE_S)
+        wait_for(Cause.RECOVERY, LONGEST_PAUSE_S)
     return due.redeem_once()
 
 
@@ -222,7 +223,7 @@ def redeem_after_fault(due: ExpiringToken) -> Exchange:
         if over or recovery.is_over(answer):
             require_unexpired(world, due.grant, answer)
             return answer
-        time.sleep(0.5)
+        wait_for(Cause.RECOVERY, 0.5)
 
 
 def redeems_again(due: ExpiringToken) -> None:

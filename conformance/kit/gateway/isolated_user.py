@@ -12,6 +12,7 @@ from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, Project, Resource, User
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
@@ -102,7 +103,7 @@ class IsolatedUser:
             named = any(agent in actor for entry in more for actor in named_actors(entry.actor))
             if named or time.monotonic() > deadline:
                 return more
-            time.sleep(0.1)
+            wait_for(Cause.REQUEST, 0.1)
 
     def require_outcome(self, outcome: str) -> None:
         """Requires that the gateway's request for this user's token ended with this outcome.
@@ -118,7 +119,7 @@ class IsolatedUser:
                 got=", ".join(sorted({entry.grant or entry.endpoint for entry in self.journal()}))
                 or "nothing",
             )
-            time.sleep(0.1)
+            wait_for(Cause.REQUEST, 0.1)
 
 
 def _is_trouble(scripted: _Outcome) -> bool:
@@ -176,7 +177,7 @@ def let_expire(world: World) -> None:
     if world.clock.can_move():
         world.clock.advance(_steps(world)[1])
     else:
-        time.sleep(BY_WAITING_S + ROUNDED_S)
+        wait_for(Cause.EXPIRY, BY_WAITING_S + ROUNDED_S)
 
 
 def before_expiry(answer: Exchange) -> str | None:
@@ -210,7 +211,7 @@ def redeem_past(world: World, grant: Grant, proxy_token: Secret, expired: str | 
             if answer.status not in {200, 410}:
                 require_unexpired(world, grant, answer)
             return answer
-        time.sleep(0.25)
+        wait_for(Cause.EXPIRY, 0.25)
 
 
 def redeem_past_real_time(
@@ -222,7 +223,7 @@ def redeem_past_real_time(
         answer = world.backend.redeem_once_provisioned(grant, proxy_token, not_yet=())
         if answer.member("access_token") != expired or time.monotonic() > deadline:
             return answer
-        time.sleep(0.25)
+        wait_for(Cause.EXPIRY, 0.25)
 
 
 def require_renewed(answer: Exchange, expired: object) -> None:

@@ -12,6 +12,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.worker_state import WorkerState
 from gateproof.conformance.suite.claims import Unmet, require
 from gateproof.conformance.suite.parties import Project, Resource
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_SHOWN_S
 from gateproof.conformance.targets import actions
 from gateproof.conformance.targets.connect import control_for
@@ -47,7 +48,7 @@ class Keys:
             keys = self._core(resource)
             if verifying(token.reveal(), keys) or time.monotonic() > deadline:
                 return self._with_keys(keys, "core key set")
-            time.sleep(0.25)
+            wait_for(Cause.KEYS, 0.25)
 
     def at(self, jwks_uri: str, step: str) -> list[dict[str, Any]]:
         """The keys of a JWK Set; requires at least one."""

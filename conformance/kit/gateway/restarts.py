@@ -6,6 +6,7 @@ import time
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 
 # A store that was killed may need time to recover; data that is missing after this time counts as lost.
@@ -32,4 +33,4 @@ def known_resource(world: World) -> Exchange:
         if time.monotonic() - begun > (FOUND_WITHIN_S if answer.status == 404 else RECOVERS_WITHIN_S):
             instance.discard()
             return answer
-        time.sleep(0.25)
+        wait_for(Cause.RECOVERY, 0.25)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_FOUND_S
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.gateway import ScriptedGateway
@@ -48,7 +49,7 @@ class Algorithms:
                 if taken.status != 401:
                     gateway.keep_core_keys(key)
                     return taken
-            time.sleep(_PAUSE_S)
+            wait_for(Cause.KEYS, _PAUSE_S)
         gateway.keep_core_keys(first)
         return answer
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange
@@ -40,7 +41,7 @@ def call_until_recovered(
         left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
         if service.returns_orders(answer, orders) or left_s <= 0:
             break
-        time.sleep(max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
+        wait_for(Cause.RECOVERY, max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
         pause = min(2.0, 2 * pause)
     if service.returns_orders(answer, orders):
         service_state.given_up = False

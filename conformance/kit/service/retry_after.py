@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange
 
@@ -30,6 +31,6 @@ def repeat_while_asked_to_wait(
         wait_s = max(wait_s, _FIRST_S * 2**asked)
         if asked == MOST_TIMES - 1 or time.monotonic() - begun + wait_s > RATE_LIMIT_BUDGET_S:
             break
-        time.sleep(wait_s)
+        wait_for(Cause.RECOVERY, wait_s)
     waited_s = time.monotonic() - begun
     raise RateLimited(f"{answer.step}: still status {answer.status} after waiting {waited_s:.0f} s")

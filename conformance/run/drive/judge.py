@@ -27,6 +27,7 @@ from gateproof.conformance.suite.claims import (
 )
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
 from gateproof.conformance.suite.needs import first_missing, is_optional
+from gateproof.conformance.suite.pauses import Cause, counting_pauses
 from gateproof.conformance.targets.control import ControlFailed, Refused, Unsupported
 from gateproof.conformance.targets.doubts import target_file_hint
 from gateproof.conformance.targets.launch import LaunchFailed
@@ -73,8 +74,10 @@ class CheckContext(Protocol):
     def owns_steps(self) -> bool:
         """False if steps may fail for reasons outside of the target."""
 
-    def waited_s(self, *, took_s: float, computed_s: float) -> Mapping[str, float]:
-        """What the check waited for, if it took so long and computed so long."""
+    def waited_s(
+        self, *, took_s: float, computed_s: float, paused_s: Mapping[Cause, float]
+    ) -> Mapping[str, float]:
+        """What the check waited for, if it took, computed and paused so long."""
 
     def scenario(self) -> str:
         """What was done to a target that sends requests itself; empty for one that answers them."""
@@ -98,7 +101,7 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
     started, computed, clock = time.monotonic(), time.process_time(), WallClock()
     guilty: Exchange | None = None
     owner = ""
-    with tallying() as tally:
+    with tallying() as tally, counting_pauses() as paused_s:
         try:
             run()
         except (KeyboardInterrupt, SystemExit):
@@ -117,7 +120,8 @@ def judge(check_id: str, check: Check, run: Callable[[], None], bench: CheckCont
         verdict, reason, texts = Verdict.ERROR, Reason.CLOCK_JUMPED, {"message": _jumped(jumped_s)}
         guilty, owner, blocking = None, "", True
     took_s = time.monotonic() - started
-    waited_s = bench.waited_s(took_s=took_s, computed_s=time.process_time() - computed)
+    computed_s = time.process_time() - computed
+    waited_s = bench.waited_s(took_s=took_s, computed_s=computed_s, paused_s=paused_s)
     redactor = bench.redactor()
     redact = redactor.text
     exchanges = bench.shown(redactor, in_full=bool(owner) or verdict in {Verdict.FAILED, Verdict.ERROR})

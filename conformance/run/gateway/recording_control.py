@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gateproof.conformance.kit.gateway.control_costs import ControlCosts
+from gateproof.conformance.suite.pauses import Cause, waiting_for
 from gateproof.conformance.targets.control import CommandControl, HttpControl
 
 
@@ -26,7 +27,8 @@ class RecordingControl:
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
         begun = time.monotonic()
         try:
-            answer = self._control.call(action, **arguments)
+            with waiting_for(Cause.CONTROL):
+                answer = self._control.call(action, **arguments)
         finally:
             self._costs.note(action, time.monotonic() - begun)
         made = (answer.get("client_id"), answer.get("client_secret"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.run.waits import AnswerTime, waits
+from gateproof.conformance.suite.pauses import Cause
 
 
 def test_requests_at_once_wait_only_once() -> None:
@@ -19,14 +20,19 @@ def test_next_check_begins_without_waits() -> None:
     assert time.total_s() == 0.0
 
 
-def test_rest_of_the_time_was_a_pause() -> None:
-    assert waits(took_s=5.0, computed_s=0.5, answers_s=3.25) == {"target": 3.25, "pauses": 1.25}
+def test_rest_of_the_time_has_no_cause() -> None:
+    paused = {Cause.KEYS: 0.5}
+    found = waits(took_s=5.0, computed_s=0.5, answers_s=3.25, paused_s=paused)
+    assert found == {"target": 3.25, "keys": 0.5, "other": 0.75}
 
 
 def test_short_waits_are_left_out() -> None:
-    assert waits(took_s=0.3, computed_s=0.24, answers_s=0.03) == {}
+    assert waits(took_s=0.3, computed_s=0.24, answers_s=0.03, paused_s={Cause.LOG: 0.02}) == {}
 
 
 def test_answers_take_no_longer_than_the_check() -> None:
     # A request of this check began before it, or threads computed during the waits.
-    assert waits(took_s=2.0, computed_s=1.5, answers_s=2.5) == {"target": 2.0}
+    assert waits(took_s=2.0, computed_s=1.5, answers_s=2.5, paused_s={Cause.EXPIRY: 0.5}) == {
+        "target": 1.5,
+        "expiry": 0.5,
+    }
