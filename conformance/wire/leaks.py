@@ -150,8 +150,9 @@ class CanarySet:
         if len(folded) < RUN:
             self._short_wholes.append(number)
             return
-        # A text with the value contains one of its first STRIDE windows.
-        windows = [folded[place : place + WINDOW] for place in range(STRIDE)]
+        # A text with the value contains one of its last STRIDE windows. JWTs and others begin alike.
+        end = folded[-RUN:]
+        windows = [end[place : place + WINDOW] for place in range(STRIDE)]
         self._known.update(windows)
         for window in windows:
             self._windows_of_wholes.setdefault(window, []).append(number)

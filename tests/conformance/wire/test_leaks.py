@@ -122,6 +122,14 @@ def test_long_identifier_is_found_in_another_name() -> None:
     assert CanarySet([found]).search("Via: 1.1 orders_proxy_0123456789")
 
 
+def test_long_identifiers_are_looked_for_by_their_ends() -> None:
+    beginning = "client-of-a-gateway-"
+    found = [name("proxy_client_id", f"{beginning}{number:016x}") for number in range(9)]
+    canary_set = CanarySet(each for each in found if each is not None)
+    assert not canary_set.may_find_in({beginning[place : place + 8] for place in range(len(beginning) - 7)})
+    assert [each.value for each in canary_set.search(f'"{beginning}{7:016x}"')] == [f"{beginning}{7:016x}"]
+
+
 def test_words_are_not_taken_for_secrets() -> None:
     canary_set = CanarySet([canary("proxy_client_secret", "token_endpoint_auth_method_9Z8Y7X6W5V4U3T2S")])
     assert canary_set.search('{"token_endpoint_auth_method": "client_secret_post"}') == []
