@@ -12,6 +12,8 @@ from urllib.parse import quote, urlsplit
 import httpcore
 
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
+from gateproof.conformance.wire.http1 import Incoming, Outgoing, exchanged
+from gateproof.conformance.wire.pool import End, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from gateproof.conformance.wire.secret import Secret
 
 TIMEOUT_S = 30.0
-_TIMEOUTS = dict.fromkeys(("connect", "read", "write", "pool"), TIMEOUT_S)
 # Reusing an idle connection that the server has closed would look like a failed action.
 _KEEPALIVE_S = 1.0
 # Characters that strict servers accept on a request line; others are percent-encoded.
@@ -85,44 +86,35 @@ class Described:
 class HttpControl:
     """Control actions as JSON over HTTP, to one URL only.
 
-    This uses httpcore alone, without httpx, because a run calls it thousands of times: see docs/adr/0006.
+    This uses the connections of the recorder, because a run calls it thousands of times: see docs/adr/0006.
     """
 
     def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
-        self._url = httpcore.URL(quote(url, safe=_UNESCAPED))
-        self._token = token
-        self._headers: dict[bytes | str, bytes | str] = {
-            "Host": urlsplit(url).netloc,
-            "User-Agent": "gateproof",
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-        }
-        if token is not None:
-            self._headers["Authorization"] = f"Bearer {token.reveal()}"
-        self._pool = httpcore.ConnectionPool(
-            ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else None,
-            max_connections=None,
-            keepalive_expiry=_KEEPALIVE_S,
+        there = httpcore.URL(quote(url, safe=_UNESCAPED))
+        name, is_secure = there.host.decode("ascii"), there.scheme == b"https"
+        self._end = End(
+            host=name, port=there.port or (443 if is_secure else 80), tls_name=name if is_secure else None
         )
+        self._target, self._token = there.target, token
+        self._headers = [
+            (b"Host", urlsplit(url).netloc.encode()),
+            (b"User-Agent", b"gateproof"),
+            (b"Accept", b"application/json"),
+            (b"Accept-Encoding", b"identity"),
+            (b"Content-Type", b"application/json"),
+        ]
+        if token is not None:
+            self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
+        trusted = ssl.create_default_context(cafile=ca_file) if is_secure else None
+        self._pool = Pool(trusted, httpcore.SyncBackend(), keep_s=_KEEPALIVE_S)
 
     def close(self) -> None:
         self._pool.close()
 
     def call(self, action: str, /, **arguments: Any) -> dict[str, Any]:
-        started = time.monotonic()
         asked = json.dumps({"action": action, **arguments}).encode()
-        body, limit = bytearray(), _longest(action)
         try:
-            with self._pool.stream(
-                "POST", self._url, headers=self._headers, content=asked, extensions={"timeout": _TIMEOUTS}
-            ) as answer:
-                for chunk in answer.iter_stream():
-                    body += chunk
-                    if len(body) > limit:
-                        raise ControlFailed(action, f"the answer is longer than {limit} bytes")
-                    if time.monotonic() - started > TIMEOUT_S:
-                        raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
+            answer, body = self._answered(action, asked)
         except httpcore.TimeoutException:
             raise ControlFailed(action, f"no answer within {TIMEOUT_S:g} s") from None
         except (httpcore.NetworkError, httpcore.ProtocolError) as error:
@@ -131,13 +123,32 @@ class HttpControl:
             raise Unsupported(action)
         what = f"status {answer.status}, {_media_type(answer)}, {len(body)} bytes"
         if answer.status == 422:
-            raise Refused(action, _why(_json_object(action, bytes(body), what)))
+            raise Refused(action, _why(_json_object(action, body, what)))
         if answer.status in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status != 200:
             sent = [json.dumps(arguments), self._token.reveal() if self._token is not None else ""]
-            raise ControlFailed(action, what + _error_text(bytes(body), sent))
-        return _json_object(action, bytes(body), what)
+            raise ControlFailed(action, what + _error_text(body, sent))
+        return _json_object(action, body, what)
+
+    def _answered(self, action: str, asked: bytes) -> tuple[Incoming, bytes]:
+        """The answer to one request, and its body."""
+        started, body, limit = time.monotonic(), bytearray(), _longest(action)
+        length = (b"Content-Length", b"%d" % len(asked))
+        outgoing = Outgoing(b"POST", self._target, [*self._headers, length], asked)
+        line, keep = self._pool.take(self._end, connect_s=TIMEOUT_S, wait_s=TIMEOUT_S), False
+        try:
+            answer = exchanged(line.stream, outgoing, write_s=TIMEOUT_S, read_s=TIMEOUT_S)
+            for chunk in answer.chunks():
+                body += chunk
+                if len(body) > limit:
+                    raise ControlFailed(action, f"the answer is longer than {limit} bytes")
+                if time.monotonic() - started > TIMEOUT_S:
+                    raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
+            keep = answer.allows_another()
+        finally:
+            line.give_back(keep=keep)
+        return answer, bytes(body)
 
 
 class CommandControl:
@@ -168,10 +179,10 @@ class CommandControl:
         return _json_object(action, done.stdout, what)
 
 
-def _media_type(answer: httpcore.Response) -> str:
+def _media_type(answer: Incoming) -> str:
     for name, value in answer.headers:
-        if name.lower() == b"content-type":
-            return value.decode("latin-1").partition(";")[0][:60]
+        if name.lower() == "content-type":
+            return value.partition(";")[0][:60]
     return "no content type"
 
 
