@@ -102,6 +102,7 @@ def _diagnosis(target: Target) -> Diagnosis:
     from gateproof.conformance.kit.service.world import settings  # noqa: PLC0415
     from gateproof.conformance.run.doctor.agent import diagnose_agent  # noqa: PLC0415
     from gateproof.conformance.run.doctor.diagnosis import diagnose, diagnose_service  # noqa: PLC0415
+    from gateproof.conformance.run.doctor.key_probe import finds_new_keys_seldom  # noqa: PLC0415
     from gateproof.conformance.run.doctor.sign_in_probe import probe_sign_in  # noqa: PLC0415
     from gateproof.conformance.run.doctor.target_probe import probe_gateway, probe_service  # noqa: PLC0415
     from gateproof.conformance.run.drive.session import temporary_run_folder  # noqa: PLC0415
@@ -116,7 +117,9 @@ def _diagnosis(target: Target) -> Diagnosis:
         if isinstance(target, ServiceTarget):
             context = prepare_service(target, folder, 0, stack).context
             told = settings(context.world, target) if target.launch is None else {}
-            return diagnose_service(context, told, probe_service(context.target))
+            doubts = probe_service(context.target)
+            seldom = None if doubts else finds_new_keys_seldom(context)
+            return diagnose_service(context, told, doubts, seldom)
         prepared = prepare(target, folder, 0, stack)
         # No sign-in if something is wrong already: it would fail for that reason.
         doubts = probe_gateway(target) or probe_sign_in(prepared.context)
@@ -161,6 +164,8 @@ def _print(found: Diagnosis) -> None:
     _print_unresolved(found.unresolved)
     will = "could" if found.doubts else "will"
     shown.say(f"{len(tested)} of {many(len(found.prospects), 'rule')} {will} be tested")
+    if found.expected:
+        shown.fill(f"a run is {found.expected}", "", "  ")
     _print_settings(found.settings)
     if in_part:
         shown.fill(f"of them without some part: {', '.join(ranges(in_part))}", "  ", "    ")

@@ -117,7 +117,7 @@ def _run(
     if not key.ephemeral and getattr(target, "launch", None) is not None and not can_hide():
         shown.say("note: as root, a launched target can read the signing key; see SECURITY.md")
     if not arguments.quiet:
-        shown.say(_opening(target.name, options, many(len(checks), "check"), len(selected)))
+        shown.say(_opening(target, options, many(len(checks), "check"), selected))
     counting = Counting(shown, len(checks), "checks", silent=arguments.quiet)
 
     def ended(check: CheckResult) -> None:
@@ -194,11 +194,27 @@ def _repeats(arguments: argparse.Namespace, result: RunResult) -> dict[str, str]
     }
 
 
-def _opening(name: str, options: RunOptions, checks: str, rules: int) -> str:
+def _opening(target: Target | Embedded, options: RunOptions, checks: str, selected: Sequence[Rule]) -> str:
     from gateproof.reports.verdicts import many  # noqa: PLC0415
 
-    what = f"{checks} of {many(rules, 'rule')}, seed {options.seed}"
-    return f"gateproof tests {name} as {options.role}\n{what}"
+    what = f"{checks} of {many(len(selected), 'rule')}, seed {options.seed}"
+    told = [f"gateproof tests {target.name} as {options.role}", what, _expected(target, selected, options)]
+    return "\n".join(filter(None, told))
+
+
+def _expected(target: Target | Embedded, selected: Sequence[Rule], options: RunOptions) -> str:
+    """How long a run against a service will take; empty for a short one, a campaign and other roles."""
+    if options.role != "service" or options.database is not None:
+        return ""
+    from gateproof.conformance.checks import index  # noqa: PLC0415
+    from gateproof.conformance.run.service.expected_time import expected_time  # noqa: PLC0415
+    from gateproof.conformance.targets.model import ServiceTarget  # noqa: PLC0415
+
+    found = index(options.role)
+    checks = [check for rule in selected for check in found.get(rule.id, ())]
+    expected = expected_time(checks, options.left_out(), workers=options.workers, rate=options.rate)
+    # The embedded service fetches keys whenever it needs to.
+    return expected.in_words(seldom=None if isinstance(target, ServiceTarget) else False)
 
 
 def _selected(arguments: argparse.Namespace, role: str) -> tuple[Rule, ...]:

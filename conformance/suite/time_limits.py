@@ -37,6 +37,9 @@ KEY_FOUND_S: Final = 60.0
 # The same if the service has fetched the keys just before: some fetch them once a minute at most.
 KEY_REFETCH_S: Final = 70.0
 
+# Not in the specification: how often jose and FastMCP fetch a key set at most, if not told otherwise.
+SELDOM_S: Final = 30.0
+
 # Endpoints, key sets: the set at `jwks_uri` verifies access tokens. The specification gives no time. The 5 s
 # are ours: after a rotation, a new key may need a moment to reach all processes that serve the set (KEYS-01).
 KEY_SHOWN_S: Final = 5.0

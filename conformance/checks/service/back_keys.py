@@ -13,7 +13,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     shows_orders,
 )
 from gateproof.conformance.checks.service.back_failures import FAILURES
-from gateproof.conformance.kit.service.key_lookups import note_lookup
+from gateproof.conformance.kit.service.key_lookups import may_discover_again, note_lookup
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -46,8 +46,7 @@ def keys_out_of_reach_cost_no_more_than_a_bounded_try(
     """While the keys cannot be fetched, the service answers in time; afterwards it finds the new key."""
     endpoint, name = case
     gateway = world.gateway
-    if endpoint is Endpoint.DISCOVERY and not world.service_state.discovers_again:
-        raise LeftOut(_PASSES_BY[endpoint])
+    _left_out_if_kept(world, endpoint)
     require_works(service, world)
     gateway.script.always(endpoint, FAILURES[name])
     mark = gateway.journal.mark()
@@ -88,6 +87,13 @@ def _asked_for_keys(service: Service, world: ServiceWorld, endpoint: Endpoint) -
             raise LeftOut(_PASSES_BY[endpoint])
         if time.monotonic() > until:
             raise LeftOut("the service looks for no new key when it meets a token under one")
+        _left_out_if_kept(world, endpoint)
         mark += len(calls)
         wait_for(Cause.KEYS, pause)
         pause = min(2.0, 1.5 * pause)
+
+
+def _left_out_if_kept(world: ServiceWorld, endpoint: Endpoint) -> None:
+    """LeftOut if a lookup has shown that the service fetches the discovery document no more."""
+    if endpoint is Endpoint.DISCOVERY and not may_discover_again(world):
+        raise LeftOut(_PASSES_BY[endpoint])

@@ -15,6 +15,7 @@ from gateproof.conformance.checks.service._certificates import (
 )
 from gateproof.conformance.checks.service._failing_parties import USER, require_recovered, require_works
 from gateproof.conformance.checks.service.back_keys import ASKS_WITHIN_S
+from gateproof.conformance.kit.service.key_lookups import may_discover_again, note_discovery
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -43,8 +44,7 @@ def discovery_document_under_a_wrong_certificate_is_not_believed(
     """A discovery document that is served with an invalid certificate is not used, also on later fetches."""
     if Endpoint.CORE_KEYS in world.listeners.behind(Endpoint.DISCOVERY):
         raise LeftOut("discovery document and key set have one address, which another case tests")
-    if not world.service_state.discovers_again:
-        raise LeftOut("the service looks for a new key seldom, or without asking for the discovery document")
+    _left_out_if_kept(world, Endpoint.DISCOVERY)
     _is_not_believed(service, world, Endpoint.DISCOVERY, case)
 
 
@@ -58,13 +58,13 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
     try:
         with world.listeners.showing(endpoint, wrong.face) as visits:
             mark = gateway.journal.mark()
-            token = _looked_for(service, world, mark, visits)
+            token = _looked_for(service, world, endpoint, mark, visits)
             came, calls = visits(), requests_since(world, endpoint, mark)
             passed_by = bool(gateway.journal.since(mark, *others))
         if endpoint is Endpoint.CORE_KEYS:
-            world.service_state.discovers_again = passed_by
+            note_discovery(world, again=passed_by)
         elif passed_by and not came:
-            world.service_state.discovers_again = False
+            note_discovery(world, again=False)
         if not came:
             raise LeftOut(
                 f"the service looks for a new key without asking for the {endpoint.value}"
@@ -82,7 +82,9 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
         gateway.withdraw_core_key(added)
 
 
-def _looked_for(service: Service, world: ServiceWorld, mark: int, visits: Callable[[], int]) -> str:
+def _looked_for(
+    service: Service, world: ServiceWorld, endpoint: Endpoint, mark: int, visits: Callable[[], int]
+) -> str:
     """Calls with tokens under a new key until the service fetches keys; returns the last call's token."""
     until, pause = time.monotonic() + ASKS_WITHIN_S, 0.25
     while True:
@@ -91,5 +93,12 @@ def _looked_for(service: Service, world: ServiceWorld, mark: int, visits: Callab
         found = world.gateway.journal.since(mark, Endpoint.CORE_KEYS)
         if visits() or found or time.monotonic() > until:
             return token
+        _left_out_if_kept(world, endpoint)
         wait_for(Cause.KEYS, pause)
         pause = min(2.0, 1.5 * pause)
+
+
+def _left_out_if_kept(world: ServiceWorld, endpoint: Endpoint) -> None:
+    """LeftOut if a lookup has shown that the service fetches the discovery document no more."""
+    if endpoint is Endpoint.DISCOVERY and not may_discover_again(world):
+        raise LeftOut("the service looks for a new key seldom, or without asking for the discovery document")

@@ -130,14 +130,16 @@ def keys_are_those_of_the_discovery_document(service: Service, world: ServiceWor
 def _found_together(service: Service, world: ServiceWorld) -> NewKeys | None:
     """The keys of all three checks, added at once; None if the service does not find them.
 
-    A service may fetch the key set twice a minute at most, so one wait serves three checks. Without these
-    keys, or if one of them does not work, each check adds its own: then it is clear which of them fails.
+    A service may fetch the key set twice a minute at most, so one wait serves three checks, if other checks
+    have seen the lookups that are missing then: a service may stop looking after a few. Without these keys,
+    or if one of them does not work, each check adds its own: then it is clear which of them fails.
     """
     state = world.service_state
     if not state.new_keys_tried:
         state.new_keys_tried = True
         state.new_keys = _added_together(service, world)
-    return state.new_keys
+    state.lookups_needed += 1
+    return state.new_keys if state.lookups >= state.lookups_needed else None
 
 
 def _added_together(service: Service, world: ServiceWorld) -> NewKeys | None:

@@ -12,6 +12,8 @@ from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.doctor.testability import Gain, Testability, gain, only, prospects
 from gateproof.conformance.run.prepare.capabilities import Offer, capabilities, makes_projects, remedy
 from gateproof.conformance.run.prepare.service import REMEDIES
+from gateproof.conformance.run.service.expected_time import expected_time
+from gateproof.conformance.run.usual_workers import workers_of_a_run
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.control import Described
@@ -52,6 +54,8 @@ class Diagnosis:
     unresolved: tuple[str, ...] = ()
     # True for a launched target that cannot be started more than once.
     shared_by_workers: bool = False
+    # How long a run will take, if that is longer than a minute.
+    expected: str = ""
 
     @property
     def unchecked(self) -> list[str]:
@@ -66,6 +70,7 @@ class Diagnosis:
             "doubts": list(self.doubts),
             "settings": dict(self.settings),
             "unresolved": list(self.unresolved),
+            "expected": self.expected,
             "rules": [self._rule(each) for each in self.prospects],
         }
 
@@ -123,10 +128,15 @@ def _without_a_project(name: str, context: GatewayContext, doubts: Sequence[str]
 
 
 def diagnose_service(
-    context: ServiceContext, settings: Mapping[str, str], doubts: Sequence[str]
+    context: ServiceContext, settings: Mapping[str, str], doubts: Sequence[str], seldom: bool | None = None
 ) -> Diagnosis:
-    """The diagnosis of a service that has answered."""
+    """The diagnosis of a service that has answered; `seldom` says how it looks for new keys."""
+    checks = [check for found in index("service").values() for check in found]
+    runs_twice = context.target.may_run_twice
+    cases = sum(len(check.ids()) for check in checks)
+    workers = workers_of_a_run(cases, "service", own_targets=True) if runs_twice else 1
     return Diagnosis(
+        expected=expected_time(checks, workers=workers).in_words(seldom=seldom),
         name=context.target.name,
         role="service",
         prospects=tuple(_of_a_service(context.capabilities)),

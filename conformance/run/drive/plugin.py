@@ -30,6 +30,7 @@ from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.run.agent.bench import AgentBench
 from gateproof.conformance.run.bench import Bench, SendingBench
 from gateproof.conformance.run.context.base import Context
+from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.drive.benches import open_bench
 from gateproof.conformance.run.drive.end_of_run_checks import has_end_of_run_checks
 from gateproof.conformance.run.drive.gc_tuning import collect_seldom
@@ -38,6 +39,7 @@ from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.service.bench import ServiceBench
+from gateproof.conformance.run.service.choosing import Choosing
 from gateproof.conformance.run.service.order import in_order
 from gateproof.conformance.run.service.worker_copy import ServiceShare
 from gateproof.conformance.suite.campaign import Campaign
@@ -162,10 +164,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
     if config.stash[CONTEXT].target.role == "service":
-        items[:] = in_order(items, _check, shared_out=hasattr(config, "workerinput"))
+        items[:] = in_order(items, _check)
     if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
     items.sort(key=lambda item: touches_whole_target(_check(item)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Runs the checks of a service in one process in an order that depends on what has to be waited for.
+
+    Otherwise pytest's own loop, or that of xdist, runs them in the order of the collection.
+    """
+    config = session.config
+    context, plan = config.stash[CONTEXT], config.stash[PLAN]
+    shared_out = hasattr(config, "workerinput") or config.pluginmanager.hasplugin("dsession")
+    if not isinstance(context, ServiceContext) or shared_out or plan.shuffle or session.testsfailed:
+        return None
+    choosing = Choosing(session.items, _check, context.world.gateway)
+    while (item := choosing.next()) is not None:
+        config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        if session.shouldstop:
+            raise session.Interrupted(session.shouldstop)
+    return True
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from gateproof.reports.redaction import Redactor
 
 # Added to the time limit that a rule sets for calls during a failure, so that the check can measure it.
 _MOMENT_S = 3.0
+# A file in the run's folder, by which workers learn what the instances of others have shown.
+_DISCOVERY_IS_KEPT = "discovery-is-kept"
 
 
 class ServiceBench(SendingBench):
@@ -34,6 +36,8 @@ class ServiceBench(SendingBench):
     def __init__(self, context: ServiceContext) -> None:
         super().__init__(context)
         self.context = context
+        if context.copied_from is not None and context.folder is not None:
+            context.world.service_state.discovery_is_kept = context.folder / _DISCOVERY_IS_KEPT
         self.received = ServiceReceived(context.world)
         self._sessions = OpenSessions(context.world)
         target = context.target

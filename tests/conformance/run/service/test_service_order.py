@@ -43,38 +43,33 @@ def turns(ordered: list[Check]) -> list[Turn]:
     return [check.turn for check in ordered]
 
 
-@pytest.mark.parametrize("shared_out", [True, False])
-def test_order_has_the_same_checks_and_begins_with_first_calls(shared_out: bool) -> None:
-    ordered = in_order(CHECKS, itself, shared_out=shared_out)
+def test_order_has_the_same_checks_and_begins_with_first_calls() -> None:
+    ordered = in_order(CHECKS, itself)
 
     assert sorted(map(id, ordered)) == sorted(map(id, CHECKS))
     assert ordered[:2] == CHECKS[:2]
     assert [check for check in ordered if check.turn is END] == CHECKS[2:4]
 
 
-@pytest.mark.parametrize("shared_out", [True, False])
-def test_waits_for_new_keys_lie_apart(shared_out: bool) -> None:
-    ordered = in_order(CHECKS, itself, shared_out=shared_out)
-
-    waits = [place for place, turn in enumerate(turns(ordered)) if turn is KEY]
+def test_waits_for_new_keys_lie_apart() -> None:
+    waits = [place for place, turn in enumerate(turns(in_order(CHECKS, itself))) if turn is KEY]
     assert all(after - before > 2 for before, after in pairwise(waits))
 
 
-def test_checks_of_one_process_pass_the_life_of_the_first_proxy_token() -> None:
-    """They leave the token alone, and there is one wait of half a minute among them."""
-    ordered = in_order(CHECKS, itself, shared_out=False)
-
-    meanwhile = ordered[2 : turns(ordered).index(END)]
-    assert {check.family for check in meanwhile} == {"chal", "meta"}
-    assert len(meanwhile) == 21
-    assert turns(meanwhile).count(KEY) == 1
-
-
 def test_workers_begin_the_longest_wait_at_once_and_end_with_short_checks() -> None:
-    found = turns(in_order(CHECKS, itself, shared_out=True))
+    found = turns(in_order(CHECKS, itself))
 
     assert found[:4] == [FIRST, FIRST, END, END]
     assert set(found[-15:]) == {ANY}
+
+
+def test_first_cases_of_all_checks_come_before_second_ones() -> None:
+    """What a case of a check shows may spare a later one its wait."""
+    one, two = check("BACK-06", KEY, 1), check("BACK-12", KEY, 2)
+
+    ordered = in_order([(one, 1), (one, 2), (one, 3), (two, 1), (two, 2)], lambda item: item[0])
+
+    assert ordered == [(one, 1), (two, 1), (one, 2), (two, 2), (one, 3)]
 
 
 def test_first_calls_and_the_end_of_a_proxy_token_are_marked() -> None:
