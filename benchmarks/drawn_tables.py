@@ -12,6 +12,7 @@ import mcp_conformance
 import races
 import shards
 import sign_in
+import steady
 import versions
 from stored import table_of
 
@@ -19,7 +20,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "races": races.table,
     **{
         program.NAME: partial(table_of, program.NAME, program.drawn)
-        for program in (growth, mcp_conformance, shards, sign_in, versions)
+        for program in (growth, mcp_conformance, shards, sign_in, steady, versions)
     },
 }
 

@@ -61,7 +61,7 @@ def measured_block(name: str) -> str:
 
 
 # The measurements in benchmarks/README.md.
-MEASURED = ("growth", "mcp_conformance", "races", "shards", "sign_in", "versions")
+MEASURED = ("growth", "mcp_conformance", "races", "shards", "sign_in", "steady", "versions")
 # The parts that need no run: the name in the marker, the page, and what makes the part.
 PARTS: dict[str, tuple[Path, Callable[[], str]]] = {
     "proofs": (README, proofs_block),
