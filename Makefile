@@ -68,7 +68,7 @@ matrix: ## lint, types and every test on each installed Python (tox); a missing 
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth, replay, outputs or service: whole runs
+bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth, steady, replay, outputs or service: whole runs
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 

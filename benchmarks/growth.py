@@ -7,23 +7,21 @@ Each round runs every setting once, so that a busy machine affects all of them. 
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from growth_chart import drawn
+from growth_chart import drawn as picture
 from growth_lines import Point, table
-from whole_runs import LIMIT_S, ROOT, commit, whole_run
+from stored import file_of, keep, kept, table_of, with_circumstances
+from whole_runs import LIMIT_S, ROOT, whole_run
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.suite import rules
 
-HERE = Path(__file__).parent
-DATA, PICTURE = HERE / "growth.json", HERE / "growth.svg"
+NAME = "growth"
 # All checks, or the rules whose checks are nearest to this share of them.
 SHARES = (0.25, 0.5, 1.0)
 EXAMPLES = (5, 20, 80)
@@ -102,14 +100,18 @@ def measured_round(seed: int, limit_s: float) -> list[Point]:
     return points
 
 
-def stored(points: Sequence[Point], rounds: int) -> dict[str, Any]:
-    return {
-        "commit": commit(ROOT),
-        "processors": os.cpu_count(),
-        "load": round(os.getloadavg()[0], 1),
-        "rounds": rounds,
-        "points": [point.as_dict() for point in points],
-    }
+def drawn(results: Mapping[str, Any]) -> str:
+    """The picture and the table as Markdown."""
+    points = [Point(**point) for point in results["points"]]
+    return f"![How a run grows]({picture_file().name})\n\n{table(points)}\n\n{results['rounds']} rounds."
+
+
+def picture_file() -> Path:
+    return file_of(NAME).with_suffix(".svg")
+
+
+def drawn_picture(results: Mapping[str, Any]) -> str:
+    return picture([Point(**point) for point in results["points"]])
 
 
 def main() -> int:
@@ -119,24 +121,19 @@ def main() -> int:
     parser.add_argument(
         "--limit", type=float, default=LIMIT_S, metavar="S", help=f"of one run (default: {LIMIT_S:.0f})"
     )
-    parser.add_argument("--draw", action="store_true", help="draw growth.json and make no run")
+    only_shown = parser.add_mutually_exclusive_group()
+    only_shown.add_argument("--draw", action="store_true", help="draw the stored results, and make no run")
+    only_shown.add_argument("--table", action="store_true", help="print the stored results, and make no run")
     arguments = parser.parse_args()
-    if not arguments.draw:
-        points: list[Point] = []
-        for turn in range(arguments.rounds):
-            points += measured_round(arguments.seed + turn, arguments.limit)
-            text = json.dumps(stored(points, turn + 1), indent=1)
-            DATA.write_text(text + "\n", encoding="utf-8")
-    elif not DATA.exists():
-        parser.error(f"there is no {DATA.name} to draw: run this program without --draw")
-    data = json.loads(DATA.read_text(encoding="utf-8"))
-    points = [Point(**point) for point in data["points"]]
-    PICTURE.write_text(drawn(points), encoding="utf-8")
-    print(table(points))
-    print(
-        f"\n{data['rounds']} rounds at `{data['commit']}` on {data['processors']} processors; load"
-        f" {data['load']} at the end"
-    )
+    points: list[Point] = []
+    for turn in range(0 if arguments.draw or arguments.table else arguments.rounds):
+        points += measured_round(arguments.seed + turn, arguments.limit)
+        rounds = {"rounds": turn + 1, "points": [point.as_dict() for point in points]}
+        keep(NAME, with_circumstances(rounds))
+    found = kept(NAME)
+    if found is not None and not arguments.table:
+        picture_file().write_text(drawn_picture(found), encoding="utf-8")
+    print(table_of(NAME, drawn))
     return 0
 
 

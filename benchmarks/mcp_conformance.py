@@ -8,21 +8,22 @@ requests, because it does not sign in to servers.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from processes import measured
 from replay import RequestRecorder
 from service import waits
+from stored import add_options, keep, shown, table_of, with_circumstances
 from token_proxy import TokenProxy, token_proxy
 from whole_runs import ROOT, whole_run
 
@@ -33,6 +34,7 @@ from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite import rules
 from gateproof.conformance.wire.connections import Connections
 
+NAME = "mcp_conformance"
 PACKAGE = Path(__file__).parent / "npm"
 PROGRAM = PACKAGE / "node_modules" / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 USER = "alice"
@@ -55,11 +57,12 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """A scenario of the other program, and the assertions that it made."""
+    """A scenario of the other program, the assertions that it made, and its exchanges if it ran alone."""
 
     name: str
     passed: int
     failed: int
+    exchanges: int | None = None
 
 
 # The rows of the table: a label, what is measured, and the number of decimals.
@@ -154,29 +157,22 @@ def served(seed: int) -> Iterator[TokenProxy]:
             yield proxy
 
 
-def each_scenario(proxy: TokenProxy, found: Sequence[Scenario]) -> str:
-    """Runs each scenario alone, and returns a table with its exchanges."""
+def each_scenario(proxy: TokenProxy, found: Sequence[Scenario]) -> list[Scenario]:
+    """Runs each scenario alone, to count its exchanges."""
+    return [
+        replace(each, exchanges=conformance(proxy, "--scenario", each.name)[0].exchanges) for each in found
+    ]
+
+
+def listed(found: Sequence[Scenario]) -> str:
+    """The scenarios with their exchanges as Markdown."""
     lines = ["| scenario | exchanges | assertions passed | failed |", "|---|--:|--:|--:|"]
-    for scenario in found:
-        run, _ = conformance(proxy, "--scenario", scenario.name)
-        lines.append(f"| `{scenario.name}` | {run.exchanges} | {scenario.passed} | {scenario.failed} |")
+    lines += [f"| `{each.name}` | {each.exchanges} | {each.passed} | {each.failed} |" for each in found]
     return "\n".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each (default: 5)")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of gateproof's runs (default: 1)")
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="GLOB", help="gateproof with these rules"
-    )
-    parser.add_argument("--each", action="store_true", help="also run each scenario alone, and list them")
-    arguments = parser.parse_args()
-    install = ["sh", str(ROOT / "requirements" / "npm.sh"), str(PACKAGE), str(PACKAGE)]
-    subprocess.run(install, check=True, timeout=LIMIT_S)
-    if not PROGRAM.exists():
-        print("not measured: npm is missing, so the other program is not installed", file=sys.stderr)
-        return 2
+def measured_in_turns(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Runs both in each round, and returns what is stored."""
     ours: list[Measured] = []
     others: list[Measured] = []
     with served(arguments.seed) as proxy:
@@ -188,14 +184,51 @@ def main() -> int:
         for _ in range(arguments.rounds):
             ours.append(gateproof(arguments.seed, arguments.only, exchanges))
             others.append(conformance(proxy)[0])
-        print(table(ours, others))
-        passed = sum(not scenario.failed for scenario in found)
-        print(
-            f"\n{arguments.rounds} runs of each; the service passes {passed} of {len(found)} scenarios;"
-            f" load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-        )
         if arguments.each:
-            print(f"\n{each_scenario(proxy, found)}")
+            found = each_scenario(proxy, found)
+    return {
+        "rounds": arguments.rounds,
+        "ours": [asdict(run) for run in ours],
+        "others": [asdict(run) for run in others],
+        "scenarios": [asdict(scenario) for scenario in found],
+    }
+
+
+def drawn(results: Mapping[str, Any]) -> str:
+    """The stored results as Markdown."""
+    ours, others = ([Measured(**run) for run in results[name]] for name in ("ours", "others"))
+    found = [Scenario(**scenario) for scenario in results["scenarios"]]
+    passed = sum(not scenario.failed for scenario in found)
+    text = (
+        f"{table(ours, others)}\n\n{results['rounds']} runs of each. The service passes {passed} of"
+        f" {len(found)} scenarios."
+    )
+    counted = all(scenario.exchanges is not None for scenario in found)
+    return f"{text}\n\n{listed(found)}" if counted else text
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, metavar="N", help="runs of each (default: 5)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of gateproof's runs (default: 1)")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="GLOB", help="gateproof with these rules"
+    )
+    parser.add_argument("--each", action="store_true", help="also run each scenario alone, and list them")
+    add_options(parser, NAME)
+    arguments = parser.parse_args()
+    if arguments.table:
+        print(table_of(NAME, drawn))
+        return 0
+    install = ["sh", str(ROOT / "requirements" / "npm.sh"), str(PACKAGE), str(PACKAGE)]
+    subprocess.run(install, check=True, timeout=LIMIT_S)
+    if not PROGRAM.exists():
+        print("not measured: npm is missing, so the other program is not installed", file=sys.stderr)
+        return 2
+    results = with_circumstances(measured_in_turns(arguments))
+    if arguments.keep:
+        keep(NAME, results)
+    print(shown(results, drawn))
     return 0
 
 

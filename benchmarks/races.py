@@ -19,12 +19,13 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from busy import busy
 
 from gateproof.conformance import checks
 from gateproof.conformance.run.context.embedded import Embedded
@@ -162,26 +163,6 @@ def table() -> str:
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return (one["defect"], one["check"]) == (other["defect"], other["check"])
-
-
-@contextmanager
-def busy(processes: int) -> Iterator[None]:
-    """Keeps so many processes busy inside the block."""
-    running = [multiprocessing.Process(target=_turn, daemon=True) for _ in range(processes)]
-    for each in running:
-        each.start()
-    try:
-        yield
-    finally:
-        for each in running:
-            each.kill()
-            each.join()
-
-
-def _turn() -> None:
-    until = time.monotonic() + 3 * 3600
-    while time.monotonic() < until:
-        pass
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,6 +13,9 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from stored import add_options, keep, kept, shown, table_of, with_circumstances
 
 from gateproof.conformance.run.drive.options import Shard
 from gateproof.conformance.run.proof.implementations import Subject, subjects
@@ -23,6 +26,7 @@ from gateproof.conformance.run.usual_workers import WORKERS_A_PROCESSOR
 from gateproof.conformance.suite.proven import proven
 from gateproof.conformance.suite.vocabulary import ROLES
 
+NAME = "shards"
 NUMBERS = (1, 2, 4, 8, 16, 32, 64)
 PROCESSORS = 2
 
@@ -44,16 +48,53 @@ def wall_s(seconds: Sequence[float], workers: int) -> float:
     return max(free)
 
 
-def line_for(role: str, found: Sequence[Subject], took: Mapping[str, float], of: int, workers: int) -> str:
-    """A line of the table for a proof in so many shards."""
+def row_of(
+    role: str, found: Sequence[Subject], took: Mapping[str, float], of: int, workers: int
+) -> dict[str, float]:
+    """The seconds of a proof in so many shards."""
     usual = sum(took.values()) / len(took)
     parts = [share(found, Shard(k=number, n=of), proven(role).defects) for number in range(1, of + 1)]
     seconds = [[took.get(each.name, usual) for each in part] for part in parts]
     sums = [sum(each) for each in seconds]
-    longest = max(max(each, default=0.0) for each in seconds)
-    walls = [wall_s(each, workers) for each in seconds]
-    mean = sum(sums) / of
-    return f"{of:6} {mean:10.0f} {max(sums):10.0f} {max(sums) / mean:8.2f} {longest:10.0f} {max(walls):10.0f}"
+    return {
+        "shards": of,
+        "mean": sum(sums) / of,
+        "slowest": max(sums),
+        "longest": max(max(each, default=0.0) for each in seconds),
+        "wall": max(wall_s(each, workers) for each in seconds),
+    }
+
+
+def computed(role: str, folder: Path | None, workers: int) -> dict[str, Any]:
+    """A proof of a role in each number of shards."""
+    took = recorded(role, folder)
+    found = longest_first(subjects(role), role, Effort.QUICK, 1)
+    rows = [row_of(role, found, took, of, workers) for of in NUMBERS]
+    return {"trials": len(found), "workers": workers, "rows": rows}
+
+
+def drawn(results: Mapping[str, Any]) -> str:
+    """A table for each role, as Markdown."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"{role.capitalize()}, {each['trials']} trials, {each['workers']} workers on each machine:",
+                "",
+                "| shards | mean, s | slowest, s | ratio | longest, s | wall, s |",
+                "|--:|--:|--:|--:|--:|--:|",
+                *map(_line, each["rows"]),
+            ]
+        )
+        for role, each in results["roles"].items()
+    )
+
+
+def _line(row: Mapping[str, float]) -> str:
+    ratio = row["slowest"] / row["mean"]
+    return (
+        f"| {row['shards']} | {row['mean']:,.0f} | {row['slowest']:,.0f} | {ratio:.2f} | {row['longest']:.0f}"
+        f" | {row['wall']:.0f} |"
+    )
 
 
 def main() -> int:
@@ -67,19 +108,23 @@ def main() -> int:
     parser.add_argument(
         "--workers", type=int, help="parallel trials of each machine (default: of two processors)"
     )
+    add_options(parser, NAME)
     arguments = parser.parse_args()
+    if arguments.table:
+        print(table_of(NAME, drawn))
+        return 0
     if arguments.folder is not None and len(arguments.role) != 1:
         parser.error("--from goes with one role")
-    for role in arguments.role or ROLES:
-        took, workers = (
-            recorded(role, arguments.folder),
-            arguments.workers or PROCESSORS * WORKERS_A_PROCESSOR[role],
-        )
-        found = longest_first(subjects(role), role, Effort.QUICK, 1)
-        print(f"{role}: {len(found)} trials, {workers} workers; seconds of trials, then of the clock")
-        print("shards       mean    slowest    ratio    longest       wall")
-        for of in NUMBERS:
-            print(line_for(role, found, took, of, workers))
+    found = {
+        role: computed(role, arguments.folder, arguments.workers or PROCESSORS * WORKERS_A_PROCESSOR[role])
+        for role in arguments.role or ROLES
+    }
+    results = with_circumstances({"roles": found})
+    if arguments.keep:
+        # A proof in a folder is of one role; the stored results of the others stay.
+        every = {**(kept(NAME) or {}).get("roles", {}), **found}
+        keep(NAME, {**results, "roles": {role: every[role] for role in ROLES if role in every}})
+    print(shown(results, drawn))
     return 0
 
 

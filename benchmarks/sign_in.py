@@ -14,12 +14,16 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
+
+from stored import add_options, keep, shown, table_of, with_circumstances
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.prepare.gateway import prepare
 from gateproof.conformance.suite.parties import Resource
 
+NAME = "sign_in"
 _WARM_UP = 20
 # The names of modules in the commands of the processes.
 _PARTIES = {"gateway": "gateproof.reference.gateway", "merchant": "gateproof.fakes.merchant"}
@@ -55,11 +59,8 @@ def sign_in(bench: GatewayBench, resource: Resource) -> None:
     bench.world.grant(resource=resource)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--sign-ins", type=int, default=200, metavar="N", help="sign-ins of one round")
-    parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+def measured(sign_ins: int, rounds: int) -> dict[str, Any]:
+    """The seconds of each process for a sign-in, in its best round."""
     best: dict[str, float] = {}
     with tempfile.TemporaryDirectory(prefix="gateproof-sign-in-") as folder, ExitStack() as stack:
         context = prepare(Embedded(), Path(folder), 1, stack).context
@@ -69,15 +70,36 @@ def main() -> int:
         for _ in range(_WARM_UP):
             sign_in(bench, resource)
         pids = processes(os.getpid())
-        for _ in range(given.rounds):
+        for _ in range(rounds):
             before = busy_s(pids)
-            for _ in range(given.sign_ins):
+            for _ in range(sign_ins):
                 sign_in(bench, resource)
             for name, after in busy_s(pids).items():
-                each = (after - before[name]) / given.sign_ins
+                each = (after - before[name]) / sign_ins
                 best[name] = min(each, best.get(name, each))
-    for name, each in best.items():
-        print(f"{name:9} {each * 1e3:6.2f} ms for each sign-in")
+    return {"sign_ins": sign_ins, "rounds": rounds, "seconds": best}
+
+
+def drawn(results: Mapping[str, Any]) -> str:
+    """The stored results as Markdown."""
+    lines = ["| process | processor time of a sign-in, ms |", "|---|--:|"]
+    lines += [f"| {name} | {seconds * 1e3:.2f} |" for name, seconds in results["seconds"].items()]
+    return "\n".join(lines) + f"\n\nThe best of {results['rounds']} rounds of {results['sign_ins']} sign-ins."
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sign-ins", type=int, default=200, metavar="N", help="sign-ins of one round")
+    parser.add_argument("--rounds", type=int, default=5)
+    add_options(parser, NAME)
+    given = parser.parse_args()
+    if given.table:
+        print(table_of(NAME, drawn))
+        return 0
+    results = with_circumstances(measured(given.sign_ins, given.rounds))
+    if given.keep:
+        keep(NAME, results)
+    print(shown(results, drawn))
     return 0
 
 

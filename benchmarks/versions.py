@@ -1,63 +1,94 @@
 """Compares whole runs of two checkouts of this project: time, processor time by party, exchanges, memory.
 
-The runs of both alternate, so that a busy machine slows both. The other checkout needs its own environment:
-`make run` there. Without one, only this checkout is measured.
+This checkout runs twice: with the checks that the other one has, too, and with all of its own. The runs
+alternate, so that a busy machine slows all of them. The other checkout needs its own environment: `make run`
+there. Without one, only this checkout is measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from processes import HARNESS
+from stored import add_options, keep, shown, table_of, with_circumstances
 from whole_runs import LIMIT_S, ROOT, WholeRun, commit, whole_run
 
+from gateproof.conformance.run.drive.session import planned
+from gateproof.conformance.suite import rules
+
+NAME = "versions"
 # The uncounted first run of each, which fills the file cache and compiles modules.
 _SHORT = ("--only", "DISC-0[12]")
 
 
-def _of(name: str) -> Callable[[WholeRun], float]:
-    return lambda run: run.usage.processor_s_of.get(name, 0.0)
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The figures of one run."""
+
+    wall_s: float
+    processor_s: float
+    processor_s_of: Mapping[str, float]
+    memory_mb: float
+    pss_mb: float
+    checks: int
+    exchanges: int
 
 
-def _seen(run: WholeRun) -> float:
-    return sum(run.usage.processor_s_of.values())
+def figures(run: WholeRun) -> Run:
+    used = run.usage
+    return Run(
+        wall_s=used.wall_s,
+        processor_s=used.processor_s,
+        processor_s_of=used.processor_s_of,
+        memory_mb=used.memory_mb,
+        pss_mb=used.pss_mb,
+        checks=run.checks,
+        exchanges=run.exchanges,
+    )
+
+
+def _of(name: str) -> Callable[[Run], float]:
+    return lambda run: run.processor_s_of.get(name, 0.0)
+
+
+def _seen(run: Run) -> float:
+    return sum(run.processor_s_of.values())
 
 
 # The rows of the table: a label, what is measured, and the number of decimals.
-ROWS: tuple[tuple[str, Callable[[WholeRun], float], int], ...] = (
-    ("wall, s", lambda run: run.usage.wall_s, 1),
-    ("processor time, s", lambda run: run.usage.processor_s, 1),
+ROWS: tuple[tuple[str, Callable[[Run], float], int], ...] = (
+    ("wall, s", lambda run: run.wall_s, 1),
+    ("processor time, s", lambda run: run.processor_s, 1),
     *((f"— of the {name}, s", _of(name), 1) for name in (HARNESS, "gateway", "merchant", "proxy")),
-    ("— not seen by samples, s", lambda run: run.usage.processor_s - _seen(run), 1),
+    ("— not seen by samples, s", lambda run: run.processor_s - _seen(run), 1),
     ("checks", lambda run: run.checks, 0),
     ("exchanges", lambda run: run.exchanges, 0),
-    ("wall per exchange, ms", lambda run: 1000 * run.usage.wall_s / max(run.exchanges, 1), 2),
-    ("processor time per exchange, ms", lambda run: 1000 * run.usage.processor_s / max(run.exchanges, 1), 2),
-    ("wall per check, ms", lambda run: 1000 * run.usage.wall_s / max(run.checks, 1), 1),
-    ("processor time per check, ms", lambda run: 1000 * run.usage.processor_s / max(run.checks, 1), 1),
-    ("peak of all resident sizes (RSS), MB", lambda run: run.usage.memory_mb, 0),
-    ("peak, shared pages counted once (PSS), MB", lambda run: run.usage.pss_mb, 0),
+    ("wall per exchange, ms", lambda run: 1000 * run.wall_s / max(run.exchanges, 1), 2),
+    ("processor time per exchange, ms", lambda run: 1000 * run.processor_s / max(run.exchanges, 1), 2),
+    ("wall per check, ms", lambda run: 1000 * run.wall_s / max(run.checks, 1), 1),
+    ("processor time per check, ms", lambda run: 1000 * run.processor_s / max(run.checks, 1), 1),
+    ("peak of all resident sizes (RSS), MB", lambda run: run.memory_mb, 0),
+    ("peak, shared pages counted once (PSS), MB", lambda run: run.pss_mb, 0),
 )
 
 
-def table(runs: Mapping[str, Sequence[WholeRun]]) -> str:
-    """A row for each measure: the median and the range of each checkout; the ratio of the first two."""
-    names = list(runs)
-    two = len(names) == 2
-    lines = [
-        "| " + " | ".join(["median (least to most)", *names, *(["ratio"] if two else [])]) + " |",
-        "|---|" + "--:|" * (len(names) + two),
-    ]
+def table(runs: Mapping[str, Sequence[Run]]) -> str:
+    """A row for each measure: the median and the range of each column, and its ratio to the first one."""
+    first, *others = runs
+    titles = ["median (least to most)", first, *(title for name in others for title in (name, "ratio"))]
+    lines = ["| " + " | ".join(titles) + " |", "|---|" + "--:|" * (len(titles) - 1)]
     for label, measure, decimals in ROWS:
-        values = [[measure(run) for run in runs[name]] for name in names]
-        cells = [_cell(each, decimals) for each in values]
-        if two:
-            cells.append(_ratio(*(statistics.median(each) for each in values)))
+        values = {name: [measure(run) for run in runs[name]] for name in runs}
+        before = statistics.median(values[first])
+        cells = [_cell(values[first], decimals)]
+        for name in others:
+            cells += [_cell(values[name], decimals), _ratio(statistics.median(values[name]), before)]
         lines.append("| " + " | ".join([label, *cells]) + " |")
     return "\n".join(lines)
 
@@ -73,6 +104,87 @@ def _ratio(one: float, other: float) -> str:
     return f"{one / other:.2f}" if other else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """What runs for one column of the table: a checkout, and the rules and checks that it runs."""
+
+    checkout: Path
+    only: Sequence[str]
+    chosen: Collection[str] | None = None
+
+
+def columns(
+    beside: Path | None, older: Collection[str], own: Collection[str], only: Sequence[str]
+) -> dict[str, Column]:
+    """The columns by title: the older checkout, then this one with the checks of both, and with all of its.
+
+    Without another checkout, or if this one has no other checks, there is one column of this one.
+    """
+    every = Column(checkout=ROOT, only=only)
+    if beside is None:
+        return {f"`{commit(ROOT)}`": every}
+    both = set(older) & set(own)
+    same = Column(checkout=ROOT, only=sorted({check.partition("/")[0] for check in both}), chosen=both)
+    found = {
+        f"`{commit(beside)}`": Column(checkout=beside, only=only),
+        f"`{commit(ROOT)}`, the same checks": same,
+    }
+    return found | ({f"`{commit(ROOT)}`, all checks": every} if set(own) > both else {})
+
+
+def differences(older: Collection[str], own: Collection[str]) -> str:
+    """How many checks and rules came since, and which checks only the older checkout has."""
+    since, gone = sorted(set(own) - set(older)), sorted(set(older) - set(own))
+    before = {check.partition("/")[0] for check in older}
+    new = {check.partition("/")[0] for check in since} - before
+    text = f"{len(since)} checks came since, {_of_new_rules(since, new)} of them in {len(new)} new rules."
+    return f"{text} {len(gone)} checks are in the older checkout only." if gone else text
+
+
+def _of_new_rules(checks: Sequence[str], new: Collection[str]) -> int:
+    return sum(check.partition("/")[0] in new for check in checks)
+
+
+def words(arguments: argparse.Namespace, only: Sequence[str]) -> list[str]:
+    """The arguments of a run."""
+    given = ["--seed", str(arguments.seed), "--workers", str(arguments.workers)]
+    return given + [word for glob in only for word in ("--only", glob)]
+
+
+def measured(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Runs every column in each round, and returns what is stored."""
+    beside = None if arguments.beside is None else arguments.beside.resolve()
+    own = planned(rules.select(rules.load().for_role("gateway"), arguments.only), "gateway")
+    whole_run(ROOT, *_SHORT, limit_s=arguments.limit)
+    older: Collection[str] = ()
+    if beside is not None:
+        # This run is not counted, and says which checks the other checkout has.
+        older = whole_run(beside, *words(arguments, arguments.only), limit_s=arguments.limit).seconds_of
+    ran = columns(beside, older, own, arguments.only)
+    runs: dict[str, list[Run]] = {name: [] for name in ran}
+    for turn in range(arguments.rounds):
+        # The order alternates.
+        for name, column in list(ran.items())[:: -1 if turn % 2 else 1]:
+            given = words(arguments, column.only)
+            run = figures(whole_run(column.checkout, *given, limit_s=arguments.limit, chosen=column.chosen))
+            runs[name].append(run)
+            said = f"{run.wall_s:.1f} s, {run.processor_s:.1f} s of processor time"
+            print(f"round {turn + 1}, {name}: {said}", file=sys.stderr, flush=True)
+    return {
+        "rounds": arguments.rounds,
+        "workers": arguments.workers,
+        "differences": differences(older, own) if beside is not None else "",
+        "runs": {name: [asdict(run) for run in each] for name, each in runs.items()},
+    }
+
+
+def drawn(results: Mapping[str, Any]) -> str:
+    """The stored results as Markdown."""
+    runs = {name: [Run(**run) for run in each] for name, each in results["runs"].items()}
+    below = f"{results['rounds']} runs of each with {results['workers']} workers. {results['differences']}"
+    return f"{table(runs)}\n\n{below.rstrip()}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--beside", type=Path, metavar="FOLDER", help="another checkout, with its .venv")
@@ -83,25 +195,15 @@ def main() -> int:
     parser.add_argument(
         "--limit", type=float, default=LIMIT_S, metavar="S", help=f"of one run (default: {LIMIT_S:.0f})"
     )
+    add_options(parser, NAME)
     arguments = parser.parse_args()
-    checkouts = {f"`{commit(ROOT)}`": ROOT}
-    if arguments.beside is not None:
-        checkouts[f"`{commit(arguments.beside)}` beside it"] = arguments.beside.resolve()
-    words = ["--seed", str(arguments.seed), "--workers", str(arguments.workers)]
-    words += [word for glob in arguments.only for word in ("--only", glob)]
-    for checkout in checkouts.values():
-        whole_run(checkout, *_SHORT, limit_s=arguments.limit)
-    runs: dict[str, list[WholeRun]] = {name: [] for name in checkouts}
-    for turn in range(arguments.rounds):
-        # The first one of a round alternates, too.
-        for name in list(checkouts)[:: -1 if turn % 2 else 1]:
-            run = whole_run(checkouts[name], *words, limit_s=arguments.limit)
-            runs[name].append(run)
-            said = f"{run.usage.wall_s:.1f} s, {run.usage.processor_s:.1f} s of processor time"
-            print(f"round {turn + 1}, {name}: {said}", file=sys.stderr, flush=True)
-    print(table(runs))
-    load = f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
-    print(f"\n{arguments.rounds} runs of each with {arguments.workers} workers; {load}")
+    if arguments.table:
+        print(table_of(NAME, drawn))
+        return 0
+    results = with_circumstances(measured(arguments))
+    if arguments.keep:
+        keep(NAME, results)
+    print(shown(results, drawn))
     return 0
 
 

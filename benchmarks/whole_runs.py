@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from processes import Usage, measured
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = "evidence.jsonl"
+CHOSEN_RUN = Path(__file__).with_name("chosen_run.py")
 LIMIT_S = 900.0
 
 
@@ -30,11 +31,21 @@ class WholeRun:
         return len(self.seconds_of)
 
 
-def whole_run(checkout: Path, *words: str, limit_s: float = LIMIT_S) -> WholeRun:
-    """`gateproof run` with these arguments; anything but exit code 0 ends this program."""
+def whole_run(
+    checkout: Path, *words: str, limit_s: float = LIMIT_S, chosen: Collection[str] | None = None
+) -> WholeRun:
+    """`gateproof run` with these arguments; anything but exit code 0 ends this program.
+
+    With `chosen`, only these checks of the selected rules are run. This checkout alone can do that.
+    """
     with tempfile.TemporaryDirectory(prefix="gateproof-benchmark-") as folder:
-        out = Path(folder) / "report"
-        command = [str(checkout / ".venv" / "bin" / "gateproof"), "run", *words, "--quiet", "--out", str(out)]
+        out, scripts = Path(folder) / "report", checkout / ".venv" / "bin"
+        command = [str(scripts / "gateproof")]
+        if chosen is not None:
+            checks = Path(folder) / "checks.json"
+            checks.write_text(json.dumps(sorted(chosen)), encoding="utf-8")
+            command = [str(scripts / "python"), str(CHOSEN_RUN), str(checks)]
+        command += ["run", *words, "--quiet", "--out", str(out)]
         usage = measured(command, Path(folder), limit_s)
         if usage.exit_code:
             sys.exit(f"{' '.join(command)} ended with exit code {usage.exit_code}: its figures say nothing")

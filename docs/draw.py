@@ -7,11 +7,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,15 +49,23 @@ def proofs_block() -> str:
     return "\n".join(rows)
 
 
-def races_block() -> str:
-    """How often one round of a race catches each defect."""
-    return output_of(sys.executable, "benchmarks/races.py", "--table").rstrip()
+@cache
+def measured() -> dict[str, str]:
+    """The tables of stored measurements by name."""
+    tables_of_benchmarks: dict[str, str] = json.loads(output_of(sys.executable, "benchmarks/drawn_tables.py"))
+    return tables_of_benchmarks
 
 
+def measured_block(name: str) -> str:
+    return measured()[name].rstrip()
+
+
+# The measurements in benchmarks/README.md.
+MEASURED = ("growth", "mcp_conformance", "races", "shards", "sign_in", "steady", "versions")
 # The parts that need no run: the name in the marker, the page, and what makes the part.
 PARTS: dict[str, tuple[Path, Callable[[], str]]] = {
     "proofs": (README, proofs_block),
-    "races": (BENCHMARKS, races_block),
+    **{name: (BENCHMARKS, partial(measured_block, name)) for name in MEASURED},
     "faults": (DOCS / "faults.md", tables.faults),
     "outputs": (DOCS / "outputs.md", tables.outputs),
     "options": (DOCS / "command-line.md", tables.options),

@@ -58,6 +58,9 @@ def create_app(backend: Backend, log: Log = lambda _line: None) -> ASGIApp:
 
     async def tools(request: Request) -> Response:
         asked = await _asked(request)
+        status = policies.refusal_of_another_site(asked)
+        if status is not None:
+            return _response(policies.not_found(status))
         call = await backend.call_of(asked)
         if isinstance(call, Outcome):
             return answered(asked, call)

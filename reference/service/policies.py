@@ -16,6 +16,7 @@ from gateproof.reference.service.policy import (
     answers,
     keys,
     metadata_and_challenge,
+    origins,
     proxy,
     redemption,
     validation,
@@ -37,6 +38,9 @@ class Policies:
     challenges: Callable[[metadata_and_challenge.ChallengeFacts], tuple[str, ...]] = (
         metadata_and_challenge.challenges
     )
+
+    # The status for a request of another site to the MCP endpoint; None if it is not from one
+    refusal_of_another_site: Callable[[Asked], int | None] = origins.refusal_of_another_site
 
     # The agent's token
     presented_token: Callable[[Asked], str | None] = validation.presented_token

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -46,6 +47,20 @@ def test_table_has_the_rates_of_both() -> None:
     assert "| checks per second | 10.0 | 15.0 | 0.67 |" in lines
     assert "| exchanges per second | 100.0 | 60.0 | 1.67 |" in lines
     assert "| — checks that wait by design, s | 18.0 | 0.0 |  |" in lines
+
+
+def test_stored_results_list_the_scenarios_if_their_exchanges_were_counted() -> None:
+    run = asdict(Measured(wall_s=2.0, tester_s=1.0, checks=30, exchanges=120))
+    scenarios = [Scenario(name="ping", passed=1, failed=0), Scenario(name="logging", passed=0, failed=1)]
+    results = {"rounds": 1, "ours": [run], "others": [run]}
+
+    whole = mcp_conformance.drawn(results | {"scenarios": [asdict(each) for each in scenarios]})
+    counted = [asdict(replace(each, exchanges=4)) for each in scenarios]
+    each = mcp_conformance.drawn(results | {"scenarios": counted})
+
+    assert "The service passes 1 of 2 scenarios." in whole
+    assert "ping" not in whole
+    assert each.splitlines()[-2:] == ["| `ping` | 4 | 1 | 0 |", "| `logging` | 4 | 0 | 1 |"]
 
 
 class Echo(BaseHTTPRequestHandler):

@@ -39,6 +39,23 @@ def test_time_and_memory_of_started_processes_count(tmp_path: Path) -> None:
     assert usage.memory_mb >= usage.pss_mb > 0
 
 
+def test_memory_that_processes_share_counts_once_in_the_proportional_size() -> None:
+    """A parent and a child that was forked from it have the same hundred megabytes."""
+    program = "import os, sys; held = b'x' * 100_000_000; os.fork(); print(flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for _ in range(2):
+            running.stdout.readline()
+        found = processes.look(running.pid)
+        running.stdin.close()
+
+    assert found.processes == 2
+    assert found.memory_mb > 200
+    assert 100 < found.pss_mb < 150
+
+
 def test_output_goes_to_a_file(tmp_path: Path) -> None:
     with (tmp_path / "printed").open("w") as output:
         processes.measured([sys.executable, "-c", "print('said')"], tmp_path, 60, output=output)

@@ -21,6 +21,7 @@ from gateproof.reference.service.settings import Settings, read_settings
 from gateproof.reference.serving import NotServed
 
 BASE, CORE, SERVICE = "https://base.test:8443", "https://core.test:8444", "https://service.test:8450"
+LOCAL = "https://127.0.0.1:8450"
 METADATA = f"{SERVICE}/.well-known/oauth-protected-resource"
 
 
@@ -244,6 +245,46 @@ def test_a_token_of_another_project_gets_nothing(operator: Operator) -> None:
     stranger = operator.party.tokens(operator.party.place())["access_token"]
 
     assert challenged(operator.orders(stranger))
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "status"),
+    [
+        ("origin", "http://evil.example.com", 403),
+        ("origin", "https://127.0.0.1.evil.example", 403),
+        ("origin", "null", 403),
+        ("origin", "http://[::", 403),
+        ("host", "evil.example.com", 421),
+        ("host", "evil.example.com:8450", 421),
+        ("host", "", 421),
+        ("origin", "http://localhost:6274", 200),
+        ("origin", "https://[::1]:8450", 200),
+        ("host", "LOCALHOST:8450", 200),
+        ("host", "127.0.0.1", 200),
+    ],
+)
+def test_mcp_endpoint_refuses_requests_of_another_site_even_with_a_good_token(
+    operator: Operator, header: str, value: str, status: int
+) -> None:
+    token = operator.party.tokens(operator.place)["access_token"]
+    headers = {"host": "127.0.0.1:8450", "authorization": f"Bearer {token}", header: value}
+    beginning = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
+
+    answer = operator.party.runner.run(
+        operator.incoming.post(f"{LOCAL}/mcp", headers=headers, json=beginning)
+    )
+
+    assert answer.status_code == status
+    assert ("mcp-session-id" in answer.headers) is (status == 200)
+
+
+def test_request_of_another_site_is_refused_before_its_token_is_read(operator: Operator) -> None:
+    headers = {"origin": "http://evil.example.com", "authorization": "Bearer a.b.c"}
+
+    answer = operator.party.runner.run(operator.incoming.get(f"{LOCAL}/mcp", headers=headers))
+
+    assert answer.status_code == 403
+    assert operator.gateway.requests == []
 
 
 def test_no_credential_is_in_any_answer(operator: Operator) -> None:

@@ -32,7 +32,7 @@ def challenged(reply: Reply, _outcome: Outcome) -> bool:
 
 
 def not_found(status: int) -> Reply:
-    """The answer to an unknown path or method, or to an internal error."""
+    """The answer to an unknown path or method, to another site, or to an internal error."""
     return as_json(status, {"error": HTTPStatus(status).name.lower()})
 
 
