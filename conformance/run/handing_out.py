@@ -28,14 +28,17 @@ class HandingOut(LoadScheduling, ABC):
             self.pending[:] = range(len(collected))
             self._begin(collected)
         # In turns: with few checks, each worker gets one before any gets two.
+        ready = [node for node in self.nodes if node in self.node2collection]
         for stock in range(1, AT_HAND + 1):
-            for node in self.nodes:
+            for node in ready:
                 self._fill_up(node, stock)
-        for node in self.nodes:
+        for node in ready:
             self.check_schedule(node)
 
     def check_schedule(self, node: WorkerController, duration: float = 0) -> None:  # noqa: ARG002 - of xdist
-        """Fills up the stock of a worker, or tells the worker that nothing more comes."""
+        """Fills up the stock of a worker that is ready, or tells the worker that nothing more comes."""
+        if node not in self.node2collection:
+            return
         self._fill_up(node, self._stock_of(node))
         if not node.shutting_down and not self._next_for(node):
             node.shutdown()

@@ -44,3 +44,4 @@ _.reducer_override
 
 # What xdist asks a scheduler for.
 _.schedule
+_.collection_is_completed

@@ -60,6 +60,8 @@ _BENCH = pytest.StashKey[Bench]()
 _FOUND = pytest.StashKey[CheckResult]()
 # Checks in `reduced_examples` get one in so many examples.
 _PART = 4
+# The ID that xdist gives the first worker.
+FIRST_WORKER = "gw0"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -75,7 +77,9 @@ def pytest_configure(config: pytest.Config) -> None:
         holding = ExitStack()
         holding.enter_context(interruption.held_back())
         config.add_cleanup(holding.close)
-        config.stash[CONTEXT] = told.opened(holding) if isinstance(told, ServiceShare) else told
+        if isinstance(told, ServiceShare):
+            told = told.opened(holding, first=handed["workerid"] == FIRST_WORKER)
+        config.stash[CONTEXT] = told
 
 
 @pytest.hookimpl(tryfirst=True)

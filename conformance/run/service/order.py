@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def in_order(items: Sequence[T], check_of: Callable[[T], Check]) -> list[T]:
-    """The same items. First calls come first, then the longest wait; the others are spread in the first half.
+    """The same items. The longest wait comes first, then first calls; the others lie in the first half.
 
     So no worker still waits when all others have ended.
     """
@@ -27,8 +27,8 @@ def in_order(items: Sequence[T], check_of: Callable[[T], Check]) -> list[T]:
     waiting, others = _first_cases_first(turns[Turn.NEW_KEY], check_of), turns[Turn.ANY]
     half = len(others) // 2
     return [
-        *turns[Turn.FIRST_CALLS],
         *turns[Turn.END_OF_A_PROXY_TOKEN],
+        *turns[Turn.FIRST_CALLS],
         *_spread(waiting, others[:half]),
         *others[half:],
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
@@ -14,6 +15,8 @@ from gateproof.conformance.run.context.service import ServiceContext
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.targets.model import ServiceTarget
 
+# A file that the first worker creates, and how long the others wait for it at most.
+_FIRST_IS_READY, _AT_MOST_S, _PAUSE_S = "first-is-ready", 15.0, 0.05
 # Members of the context that each worker creates itself.
 _OWN = {"target", "world", "first_metadata", "copied_from"}
 
@@ -25,8 +28,20 @@ class ServiceShare:
     copied_from: Embedded | ServiceTarget
     told: Mapping[str, Any]
 
-    def opened(self, stack: ExitStack) -> ServiceContext:
-        """The context with a service and a world that are closed with the stack."""
+    def opened(self, stack: ExitStack, *, first: bool) -> ServiceContext:
+        """The context with a service and a world that are closed with the stack.
+
+        The first worker begins with the longest wait of the run, so its service is started before the others.
+        """
+        ready = Path(self.told["folder"]) / _FIRST_IS_READY
+        try:
+            if not first:
+                _wait_for(ready)
+            return self._opened(stack)
+        finally:
+            ready.touch()
+
+    def _opened(self, stack: ExitStack) -> ServiceContext:
         # Inside the run's folder, which is removed even if the worker is killed.
         within = TemporaryDirectory(prefix="worker-", dir=self.told["folder"], ignore_cleanup_errors=True)
         folder = stack.enter_context(within)
@@ -40,3 +55,9 @@ def share_of(context: ServiceContext) -> ServiceShare:
         raise ValueError("a service without free ports cannot be copied")
     told = {each.name: getattr(context, each.name) for each in fields(context) if each.name not in _OWN}
     return ServiceShare(copied_from=context.copied_from, told=told)
+
+
+def _wait_for(file: Path) -> None:
+    until = time.monotonic() + _AT_MOST_S
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(_PAUSE_S)

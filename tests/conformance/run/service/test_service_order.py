@@ -43,11 +43,11 @@ def turns(ordered: list[Check]) -> list[Turn]:
     return [check.turn for check in ordered]
 
 
-def test_order_has_the_same_checks_and_begins_with_first_calls() -> None:
+def test_order_has_the_same_checks() -> None:
     ordered = in_order(CHECKS, itself)
 
     assert sorted(map(id, ordered)) == sorted(map(id, CHECKS))
-    assert ordered[:2] == CHECKS[:2]
+    assert [check for check in ordered if check.turn is FIRST] == CHECKS[:2]
     assert [check for check in ordered if check.turn is END] == CHECKS[2:4]
 
 
@@ -59,7 +59,7 @@ def test_waits_for_new_keys_lie_apart() -> None:
 def test_workers_begin_the_longest_wait_at_once_and_end_with_short_checks() -> None:
     found = turns(in_order(CHECKS, itself))
 
-    assert found[:4] == [FIRST, FIRST, END, END]
+    assert found[:4] == [END, END, FIRST, FIRST]
     assert set(found[-15:]) == {ANY}
 
 
@@ -110,27 +110,84 @@ class Config:
 Started = Callable[[int, list[Turn]], tuple[ServiceScheduling, list[Any]]]
 
 
+def scheduling_of(number: int, collected: list[Turn]) -> tuple[ServiceScheduling, list[Any]]:
+    """Workers that are not ready yet."""
+    config: Any = Config(number)
+    scheduling = ServiceScheduling(config, turn_of=lambda name: collected[int(name)])
+    nodes: list[Any] = [Node(str(place)) for place in range(number)]
+    for node in nodes:
+        scheduling.add_node(node)
+    return scheduling, nodes
+
+
+def gets_ready(scheduling: ServiceScheduling, node: Any, collected: list[Turn]) -> None:
+    """What xdist does when a worker has collected the checks."""
+    scheduling.add_node_collection(node, [f"{place}" for place in range(len(collected))])
+    if scheduling.collection_is_completed:
+        scheduling.schedule()
+
+
 @pytest.fixture
 def started() -> Started:
     def start(number: int, collected: list[Turn]) -> tuple[ServiceScheduling, list[Any]]:
-        names = [f"{place}" for place in range(len(collected))]
-        config: Any = Config(number)
-        scheduling = ServiceScheduling(config, turn_of=lambda name: collected[int(name)])
-        nodes: list[Any] = [Node(str(place)) for place in range(number)]
+        scheduling, nodes = scheduling_of(number, collected)
         for node in nodes:
-            scheduling.add_node(node)
-            scheduling.add_node_collection(node, names)
-        scheduling.schedule()
+            gets_ready(scheduling, node, collected)
         return scheduling, nodes
 
     return start
 
 
 def test_what_runs_in_a_row_goes_to_one_worker(started: Started) -> None:
-    _, nodes = started(3, [FIRST, FIRST, FIRST, END, END, ANY, ANY, ANY, ANY, ANY])
+    _, nodes = started(3, [END, END, FIRST, FIRST, FIRST, ANY, ANY, ANY, ANY, ANY])
 
-    assert nodes[0].given == [0, 1, 2]
-    assert nodes[1].given == [3, 4]
+    assert nodes[0].given == [0, 1]
+    assert nodes[1].given == [2, 3, 4]
+
+
+def test_first_worker_begins_while_others_start() -> None:
+    collected = [END, END, FIRST, FIRST, KEY, ANY, ANY, ANY]
+    scheduling, (one, two, three) = scheduling_of(3, collected)
+
+    gets_ready(scheduling, two, collected)
+    assert (one.given, two.given, three.given) == ([], [0, 1], [])
+    gets_ready(scheduling, three, collected)
+    assert (one.given, three.given) == ([], [2, 3])
+    gets_ready(scheduling, one, collected)
+    assert one.given == [4, 5]
+    assert not any(node.shutting_down for node in (one, two, three))
+
+
+def test_first_calls_wait_for_a_worker_that_has_called_nothing() -> None:
+    collected = [END, FIRST, FIRST, ANY]
+    scheduling, (one, two) = scheduling_of(2, collected)
+
+    gets_ready(scheduling, one, collected)
+    assert one.given == [0, 3]
+    assert not scheduling.tests_finished
+    gets_ready(scheduling, two, collected)
+    assert two.given == [1, 2]
+
+
+def test_first_calls_go_to_any_worker_if_all_have_begun() -> None:
+    collected = [ANY, FIRST, ANY, ANY]
+    scheduling, (one,) = scheduling_of(1, collected)
+
+    gets_ready(scheduling, one, collected)
+    assert one.given == [0, 1]
+
+
+def test_worker_that_is_not_ready_is_given_nothing_when_another_one_dies() -> None:
+    collected = [ANY, ANY, ANY]
+    scheduling, (one, two) = scheduling_of(2, collected)
+    gets_ready(scheduling, one, collected)
+
+    scheduling.remove_node(one)
+
+    assert two.given == []
+    assert not two.shutting_down
+    gets_ready(scheduling, two, collected)
+    assert two.given == [1, 2]
 
 
 def test_no_wait_stands_behind_another_one(started: Started) -> None:
@@ -154,10 +211,10 @@ def test_all_is_given_and_workers_are_told_that_nothing_more_comes(started: Star
     assert all(node.shutting_down for node in nodes)
 
 
-def test_each_worker_gets_one_of_few_checks(started: Started) -> None:
+def test_few_checks_go_to_the_workers_that_are_ready(started: Started) -> None:
     _, nodes = started(3, [ANY, ANY, ANY])
 
-    assert [node.given for node in nodes] == [[0], [1], [2]]
+    assert [node.given for node in nodes] == [[0, 1], [2], []]
     assert all(node.shutting_down for node in nodes)
 
 
@@ -172,6 +229,6 @@ def test_what_a_worker_left_that_died_goes_to_the_one_in_its_place(started: Star
     scheduling.schedule()
 
     # A worker that was told that nothing more comes would not run it.
-    assert two.given == [1, 3]
-    assert new.given == [2]
+    assert two.given == [2, 3]
+    assert new.given == [1]
     assert new.shutting_down
