@@ -45,7 +45,6 @@ class Choosing(Generic[T]):
     ) -> None:
         self._gateway = gateway
         self._now = now
-        self._begun = False
 
         def those(suitable: Callable[[Check], bool]) -> list[T]:
             return [item for item in items if suitable(check_of(item))]
@@ -67,15 +66,17 @@ class Choosing(Generic[T]):
         return found.pop(0) if found else None
 
     def _before_the_end(self) -> list[T]:
-        """What to choose from while the first Proxy token grows old, and then the checks of its end."""
-        if not self._ends or self._begun:
-            return self._ends
+        """What to choose from while a Proxy token grows old, and then the next check of its end.
+
+        A service that replaces refused tokens gets no second one with a short lifetime to wait for.
+        """
+        if not self._ends:
+            return []
         left_s, wait_s = self._renewed_in_s(), self._fetches_in_s()
         if self._keys and (not wait_s or not self._calm) and wait_s + _A_WHILE_S <= left_s:
             return self._keys
         if self._calm and left_s > 0:
             return self._calm
-        self._begun = True
         return self._ends
 
     def _after_the_end(self) -> list[T]:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from gateproof.conformance.run.context.embedded import embedded_reference
+from gateproof.conformance.run.drive import plugin
+from gateproof.conformance.run.drive.options import RunOptions
+from gateproof.conformance.run.drive.session import carry_out, planned
 from gateproof.conformance.run.service.choosing import Choosing
+from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.turn import Turn
 from gateproof.fakes.gateway.script import Endpoint
+from gateproof.reports.verdicts import CheckResult
 
 FIRST, END, KEY, ANY = Turn.FIRST_CALLS, Turn.END_OF_A_PROXY_TOKEN, Turn.NEW_KEY, Turn.ANY
 LIFE_S, COOL_DOWN_S = 90.0, 30.0
@@ -39,6 +46,7 @@ class Played:
 
     ahead_s: float = 0.0
     cool_down_s: float = COOL_DOWN_S
+    next_life_s: float = LIFE_S
     each_s: float = 1.0
     at_s: float = 0.0
     pauses: list[tuple[Turn, float]] = field(default_factory=list)
@@ -68,7 +76,9 @@ class Played:
         if chosen.turn in {FIRST, KEY}:
             self.fetches.append(SimpleNamespace(at_s=self.at_s, endpoint=Endpoint.CORE_KEYS))
         if not self.tokens or self.at_s >= self.tokens[-1].announced_expiry - self.ahead_s:
-            self.tokens.append(SimpleNamespace(life_s=LIFE_S, announced_expiry=self.at_s + LIFE_S))
+            ended = any(check.turn is END for check in self.order)
+            life_s = self.next_life_s if ended else LIFE_S
+            self.tokens.append(SimpleNamespace(life_s=life_s, announced_expiry=self.at_s + life_s))
 
     def _wait_until(self, turn: Turn, moment: float) -> None:
         self.pauses.append((turn, max(0.0, moment - self.at_s)))
@@ -93,6 +103,22 @@ def test_checks_run_while_the_first_proxy_token_grows_old() -> None:
     assert sum(check.turn is KEY for check in before) > 1
 
 
+def test_checks_run_while_the_next_proxy_token_grows_old() -> None:
+    """The service in this test gets tokens with a short lifetime only, as one that goes by it does."""
+    order = Played().run([*CHECKS, check("BACK-03", END, number=1)]).order
+
+    first, second = (place for place, check in enumerate(order) if check.turn is END)
+    assert KEY in {check.turn for check in order[first:second]}
+    assert {check.family for check in order[first + 1 : second]} <= {"chal", "meta"}
+
+
+def test_ends_follow_each_other_if_the_next_token_lives_for_an_hour() -> None:
+    played = Played(next_life_s=3600.0).run([*CHECKS, check("BACK-03", END, number=1)])
+
+    first, second = (place for place, check in enumerate(played.order) if check.turn is END)
+    assert second == first + 1
+
+
 def test_key_is_added_when_the_next_fetch_is_due() -> None:
     """With enough to do otherwise, no check waits for the service's next fetch of the key set."""
     played = Played(each_s=5.0).run()
@@ -114,3 +140,43 @@ def test_service_without_a_cool_down_and_without_tokens_is_not_waited_for() -> N
     played.run([each for each in CHECKS if each.turn is not END])
 
     assert played.waited_s == 0.0
+
+
+class Backwards(Choosing[Any]):
+    """Takes the last check first."""
+
+    def __init__(self, items: Sequence[Any], *_: Any) -> None:
+        self._left = list(items)
+
+    def next(self) -> Any:
+        return self._left.pop() if self._left else None
+
+
+@pytest.mark.parametrize(("options", "chooses"), [({}, True), ({"shuffle": True}, False)])
+def test_one_process_runs_what_is_chosen_next(
+    options: dict[str, Any], chooses: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shuffled order depends on the seed alone."""
+    taken: list[int] = []
+
+    def begun(*given: Any) -> Backwards:
+        taken.append(len(given[0]))
+        return Backwards(*given)
+
+    monkeypatch.setattr(plugin, "Choosing", begun)
+    results: list[CheckResult] = []
+    rule = rules.load()["META-01"]
+
+    carry_out(
+        embedded_reference("service", "http"),
+        [rule],
+        RunOptions(role="service", seed=1, **options),
+        results.append,
+        tmp_path,
+    )
+
+    ids = [result.id for result in results]
+    assert len(ids) > 1
+    assert taken == ([len(ids)] if chooses else [])
+    if chooses:
+        assert ids == planned([rule], "service")[::-1]
