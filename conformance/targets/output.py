@@ -15,8 +15,8 @@ _LAST = 64 * 1024
 _CHUNK = 64 * 1024
 # Limit for one read, so that a target that prints endlessly does not block the reader.
 _MOST_CHUNKS = 64
-# A target that prints a line for each request would wake the thread for each. After a chunk of less than this, a
-# part of what fits into a pipe, the thread waits a moment for more.
+# A target that prints a line for each request would wake the thread for each. After a chunk of less than
+# this, a part of what fits into a pipe, the thread waits a moment for more.
 _SMALL_CHUNK, _MOMENT_S = 4 * 1024, 0.05
 
 
