@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
-from gateproof.fakes.serving import WRITE, Reset
+from gateproof.fakes.extensions import WRITE
+from gateproof.fakes.serving import Reset
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -7,79 +7,29 @@ closes at once, and several listeners can share one event loop.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ipaddress
 import logging
-import re
-import socket
 import ssl
-import struct
 from email.utils import formatdate
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from starlette.responses import Response
-from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-from uvicorn.server import ServerState
+
+from gateproof.fakes.extensions import ABORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from starlette.types import ASGIApp, Receive, Scope, Send
+    from uvicorn.server import ServerState
 
-ABORT = "fakes.abort"
-WRITE = "fakes.write"
+    from gateproof.fakes.abortable_protocol import State
+
 # Closing idle connections would race with the client's next request, which is a fault that no test asked for.
 KEEP_ALIVE_S = 3600
 # After this many iterations of the event loop, an accepted connection without TLS is known.
 _TURNS = 5
-LINGER_ZERO = struct.pack("ii", 1, 0)
-_OFFER = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n)", re.IGNORECASE)
-
-
-class _State(ServerState):
-    """The connections of one listener, and whether it is closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.closed = False
-
-
-class AbortableProtocol(HttpToolsProtocol):
-    """Gives every request a function that resets its connection, and one that writes raw bytes to it."""
-
-    # Replaced for each listener.
-    is_closed: Callable[[], bool] = staticmethod(bool)
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Drops a connection that was accepted just before its listener was closed."""
-        super().connection_made(transport)
-        if self.is_closed():
-            self.abort()
-
-    def data_received(self, data: bytes) -> None:
-        """Removes an offer to upgrade to HTTP/2, which any server may ignore (RFC 9110 section 7.8).
-
-        After such an offer the parser treats the rest as the other protocol, and the request loses its body.
-        """
-        super().data_received(_OFFER.sub(b"", data))
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        cast(dict[str, object], self.scope)["extensions"] = {
-            ABORT: self.abort,
-            WRITE: self.transport.write,
-        }
-
-    def abort(self) -> None:
-        """Drops the connection with a TCP reset, without an answer and without a TLS close."""
-        # A TLS transport that the client has closed has no socket any more, and asking for it raises.
-        with contextlib.suppress(OSError, AttributeError):
-            plain = self.transport.get_extra_info("socket")
-            if plain is not None:
-                plain.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_ZERO)
-        self.transport.abort()
 
 
 class Reset(Response):
@@ -98,7 +48,7 @@ class Reset(Response):
 class Listener:
     """One open port."""
 
-    def __init__(self, server: asyncio.Server, netloc: str, state: _State, clock: asyncio.Task[None]) -> None:
+    def __init__(self, server: asyncio.Server, netloc: str, state: State, clock: asyncio.Task[None]) -> None:
         self.netloc = netloc
         self._server = server
         self._state = state
@@ -157,12 +107,17 @@ async def listen(
     The application is built once the address is known and before the first connection is accepted.
     `connected` is called for every connection, also for one that ends before HTTP begins.
     """
+    # Only who listens needs uvicorn. Workers of a gateway's run do not, and it takes 70 ms to load.
+    from uvicorn.config import Config  # noqa: PLC0415
+
+    from gateproof.fakes.abortable_protocol import AbortableProtocol, State  # noqa: PLC0415
+
     if not is_loopback(host):
         raise ValueError(f"refusing to listen on {host}: a test double stays on loopback")
     # uvicorn's tracebacks could contain data from a request.
     logging.getLogger("uvicorn").propagate = False
     logging.getLogger("uvicorn").addHandler(logging.NullHandler())
-    state, loop = _State(), asyncio.get_running_loop()
+    state, loop = State(), asyncio.get_running_loop()
     config: Config
 
     def protocol() -> AbortableProtocol:

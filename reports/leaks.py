@@ -8,14 +8,16 @@ from collections.abc import Collection, Iterator
 from gateproof.reports import redacted_parts
 from gateproof.reports.chain import texts
 from gateproof.reports.exchanges import Shown
+from gateproof.reports.letter_case import word_in_any_case
 from gateproof.reports.record import Record
 from gateproof.reports.redaction import BASIC, Redactor, is_a_pair
 
 # The header of a JWT is JSON; these are the base64url forms of an opening brace.
-_JWT = re.compile(r"(?<![\w-])e[yw][A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
+# What may not be before it is looked at second, so that a search can jump to the first letter.
+_JWT = re.compile(r"e[yw](?<![\w-]e[yw])[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*")
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY")
-_PRIVATE_JWK = re.compile(r'\\?"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
-_BEARER = re.compile(r"\bbearer\s+([\w\-.~+/]{16,})", re.IGNORECASE)
+_PRIVATE_JWK = re.compile(r'"d\\?"\s*:\s*\\?"[A-Za-z0-9_-]{40,}')
+_BEARER = re.compile(rf"{word_in_any_case('bearer')}\s+([\w\-.~+/]{{16,}})")
 
 
 def credential_kind(text: str) -> str | None:

@@ -10,6 +10,7 @@ from urllib.parse import unquote_plus
 
 from gateproof.reports.encodings import as_a_value, whole
 from gateproof.reports.escapes import layers, may_have_layers
+from gateproof.reports.letter_case import FURTHER, word_in_any_case
 
 # A run of at least 16 of these characters can be a credential.
 _RUN = re.compile(r"[A-Za-z0-9_\-+~]{16,}")
@@ -29,7 +30,7 @@ _LABEL = re.compile(r"⟨[^⟨⟩]*⟩")
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?:-----)?(?:[\s\S]{0,8000}?-----END [A-Z0-9 ]*PRIVATE KEY(?:-----)?)?"
 )
-BASIC = re.compile(r"(\bbasic\s+)([A-Za-z0-9+/_-]{8,}={0,2})", re.IGNORECASE)
+BASIC = re.compile(rf"({word_in_any_case('basic')}\s+)([A-Za-z0-9+/_{FURTHER}-]{{8,}}={{0,2}})")
 
 
 def is_a_pair(encoded: str) -> bool:

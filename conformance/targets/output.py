@@ -15,6 +15,9 @@ _LAST = 64 * 1024
 _CHUNK = 64 * 1024
 # Limit for one read, so that a target that prints endlessly does not block the reader.
 _MOST_CHUNKS = 64
+# A target that prints a line for each request would wake the thread for each. After a chunk of less than
+# this, a part of what fits into a pipe, the thread waits a moment for more.
+_SMALL_CHUNK, _MOMENT_S = 4 * 1024, 0.05
 
 
 class Output:
@@ -35,6 +38,7 @@ class Output:
         os.set_blocking(self._source, False)
         self._lock = threading.Lock()
         self._closed = False
+        self._awaited = threading.Event()
         self._thread = threading.Thread(target=self._drain, name="target output", daemon=True)
 
     @property
@@ -57,6 +61,7 @@ class Output:
 
     def wait(self, timeout_s: float) -> None:
         """Waits until all processes that hold the pipe have ended, or the time is over."""
+        self._awaited.set()
         self._thread.join(timeout_s)
 
     def since(self, offset: int = 0) -> str:
@@ -87,7 +92,10 @@ class Output:
         try:
             while not self._closed:
                 poll.poll()
+                seen = self._seen
                 self._read_chunk()
+                if 0 < self._seen - seen < _SMALL_CHUNK:
+                    self._awaited.wait(_MOMENT_S)
         finally:
             with self._lock:
                 self._closed = True

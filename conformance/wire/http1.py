@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, cast
 
 import h11
@@ -61,9 +62,9 @@ class Outgoing:
             return None
         lines, hosts, lengths = [b""], 0, 0
         for name, value in self._headers:
-            if not (_NAME.fullmatch(name) and _VALUE.fullmatch(value)):
+            if (written := _written(name, value)) is None:
                 return None
-            line, kind = b"%b: %b\r\n" % (name, value), name.lower()
+            line, kind = written
             if kind == b"host":
                 lines[0], hosts = line, hosts + 1
                 continue
@@ -86,6 +87,15 @@ class Outgoing:
             return connection, b"".join(connection.send(event) or b"" for event in events)
         except h11.LocalProtocolError as error:
             raise httpcore.LocalProtocolError(str(error)) from error
+
+
+# Most headers of a request are those of the one before.
+@lru_cache(maxsize=256)
+def _written(name: bytes, value: bytes) -> tuple[bytes, bytes] | None:
+    """The line of a header and its name in lower case; None if the header has no ordinary form."""
+    if not (_NAME.fullmatch(name) and _VALUE.fullmatch(value)):
+        return None
+    return b"%b: %b\r\n" % (name, value), name.lower()
 
 
 class Incoming(Protocol):

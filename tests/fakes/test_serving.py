@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 
 import pytest
 from starlette.applications import Starlette
@@ -29,3 +31,9 @@ def test_connection_ends_with_its_listener(turns: int) -> None:
                 return True
 
     assert asyncio.run(ended())
+
+
+def test_uvicorn_is_loaded_by_who_listens() -> None:
+    source = "import sys, gateproof.conformance.run.drive.plugin; print('uvicorn' in sys.modules)"
+    done = subprocess.run([sys.executable, "-P", "-c", source], check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"

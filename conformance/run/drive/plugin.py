@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 
 from gateproof.conformance.checks import modules
 from gateproof.conformance.faults.intercept.kept import Kept
@@ -290,6 +291,15 @@ def service(bench: ServiceBench) -> Service:
 def agents(bench: AgentBench) -> Agents:
     """The agent under test, with as many installs as a check needs."""
     return bench.agents
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Runs a check, and reports nothing but its result: that leaves two of six messages to the parent."""
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or report.failed:
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
 
 
 @pytest.hookimpl(tryfirst=True)

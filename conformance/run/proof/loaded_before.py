@@ -1,4 +1,7 @@
-"""Imports and reads what every trial of a proof needs, before workers are forked."""
+"""Imports and reads what every trial of a proof needs, before workers are forked.
+
+That is also what the fakes load when they begin to listen.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from gateproof.conformance.run.proof import runs
 from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import proven
 from gateproof.conformance.suite.vocabulary import ROLES
+from gateproof.fakes import abortable_protocol
 
-__all__ = ["phases", "runs"]
+__all__ = ["abortable_protocol", "phases", "runs"]
 
 rules.load()
 run_header.harness()

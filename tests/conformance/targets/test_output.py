@@ -37,6 +37,20 @@ def test_every_line_is_there_as_soon_as_it_was_written(output: Output) -> None:
     assert output.since().count("\n") == 200
 
 
+def test_lines_in_a_row_are_copied_together(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe, chunks = os.dup(output.pipe), list[int]()
+    monkeypatch.setattr(output, "_keep", lambda chunk: chunks.append(len(chunk)))
+    monkeypatch.setattr("gateproof.conformance.targets.output._MOMENT_S", 60.0)
+    output.start()
+    for _ in range(200):
+        os.write(pipe, b"a line\n")
+    os.close(pipe)
+    output.wait(5)
+    # The first chunk may be one line; all others came while the thread waited for more.
+    assert sum(chunks) == 200 * len("a line\n")
+    assert len(chunks) <= 2
+
+
 def test_beyond_the_bound_it_is_counted_and_not_kept(tmp_path: Path) -> None:
     output = Output(tmp_path / "output", largest=10)
     os.write(output.pipe, b"x" * 25)

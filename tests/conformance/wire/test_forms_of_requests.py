@@ -74,6 +74,14 @@ SENT: dict[str, tuple[Request, bytes]] = {
         Request(url=URL, method="M-SEARCH"),
         b"M-SEARCH /x HTTP/1.1\r\nHost: 127.0.0.1:81\r\n%b\r\n",
     ),
+    "characters to escape": (
+        Request(url='http://127.0.0.1:81/a b/é%2F?q="<{}>|^`\\', method="GET"),
+        b"GET /a%%20b/%%C3%%A9%%2F?q=%%22%%3C%%7B%%7D%%3E%%7C%%5E%%60%%5C HTTP/1.1\r\n" + HOST + b"%b\r\n",
+    ),
+    "characters without escapes": (
+        Request(url="http://127.0.0.1:81/a-b_c.d~e!$&'()*+,;=:@?f/?[]%2f", method="GET"),
+        b"GET /a-b_c.d~e!$&'()*+,;=:@?f/?[]%%2f HTTP/1.1\r\n" + HOST + b"%b\r\n",
+    ),
     "lower case method": (Request(url=URL, method="get"), b"get /x HTTP/1.1\r\nHost: 127.0.0.1:81\r\n%b\r\n"),
     "CONNECT": (Request(url=URL, method="CONNECT"), b"CONNECT /x HTTP/1.1\r\nHost: 127.0.0.1:81\r\n%b\r\n"),
     "target": (
