@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, cast
 
 from starlette.responses import Response
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
+
+from gateproof.doubles.joined_writes import JoiningProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +47,7 @@ class _State(ServerState):
         self.closed = False
 
 
-class AbortableProtocol(HttpToolsProtocol):
+class AbortableProtocol(JoiningProtocol):
     """Gives every request a function that resets its connection, and one that writes raw bytes to it."""
 
     # Replaced for each listener.
