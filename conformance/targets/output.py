@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import threading
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ _LAST = 64 * 1024
 _CHUNK = 64 * 1024
 # Limit for one read, so that a target that prints endlessly does not block the reader.
 _MOST_CHUNKS = 64
+# Lines that a target prints one by one are copied together.
+_REST_S = 0.01
+_FEW_OCTETS = 8 * 1024
 
 
 class Output:
@@ -87,7 +91,8 @@ class Output:
         try:
             while not self._closed:
                 poll.poll()
-                self._read_chunk()
+                if 0 < self._read_chunk() < _FEW_OCTETS:
+                    time.sleep(_REST_S)
         finally:
             with self._lock:
                 self._closed = True
@@ -100,20 +105,20 @@ class Output:
             if not self._read_chunk():
                 return
 
-    def _read_chunk(self) -> bool:
-        """Copies one chunk from the pipe; False if there was none."""
+    def _read_chunk(self) -> int:
+        """Copies one chunk from the pipe, and returns its length; 0 if there was none."""
         with self._lock:
             if self._closed:
-                return False
+                return 0
             try:
                 chunk = os.read(self._source, _CHUNK)
             except BlockingIOError:
-                return False
+                return 0
             if not chunk:
                 self._closed = True
-                return False
+                return 0
             self._seen += len(chunk)
             room = self._largest - self._kept
             if room > 0:
                 self._keep(chunk[:room])
-            return True
+            return len(chunk)
