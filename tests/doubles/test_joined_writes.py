@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from starlette.responses import PlainTextResponse
+from uvicorn.server import ServerState
 
 from gateproof.doubles.joined_writes import JoinedWrites
+from gateproof.fakes import serving as fakes_serving
+from gateproof.reference import serving as reference_serving
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n"
 
@@ -95,3 +100,43 @@ def test_everything_else_is_the_transports() -> None:
         assert transport.is_closing() is True
 
     on_a_loop(body)
+
+
+async def answering(scope: Any, receive: Any, send: Any) -> None:
+    """An application with a short answer."""
+    await PlainTextResponse("ok")(scope, receive, send)
+
+
+def first_pieces(port: int) -> list[bytes]:
+    """The first piece of each of many answers on one connection, as the client receives it."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        pieces = []
+        for _ in range(50):
+            connection.sendall(b"GET / HTTP/1.1\r\nhost: double.test\r\n\r\n")
+            pieces.append(connection.recv(65536))
+            if not pieces[-1].endswith(b"ok"):
+                break
+        return pieces
+
+
+async def of_a_fake() -> list[bytes]:
+    listener = await fakes_serving.listen(lambda _: answering, host="127.0.0.1", port=0, tls=None)
+    try:
+        return await asyncio.to_thread(first_pieces, int(listener.netloc.rpartition(":")[2]))
+    finally:
+        await listener.end()
+
+
+async def of_the_reference() -> list[bytes]:
+    origin = reference_serving.Origin(app=answering, url="http://127.0.0.1:0")
+    listener = await reference_serving.listen(origin, None, ServerState())
+    try:
+        return await asyncio.to_thread(first_pieces, listener.port)
+    finally:
+        listener.close()
+
+
+@pytest.mark.parametrize("pieces_of", [of_a_fake, of_the_reference])
+def test_a_client_receives_answers_in_one_piece(pieces_of: Callable[[], Any]) -> None:
+    pieces = asyncio.run(pieces_of())
+    assert all(piece.endswith(b"\r\n\r\nok") for piece in pieces)
