@@ -8,9 +8,9 @@ import socket
 import struct
 from typing import TYPE_CHECKING, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from gateproof.doubles.joined_writes import JoiningProtocol
 from gateproof.fakes.extensions import ABORT, WRITE
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class State(ServerState):
         self.closed = False
 
 
-class AbortableProtocol(HttpToolsProtocol):
+class AbortableProtocol(JoiningProtocol):
     """Gives every request a function that resets its connection, and one that writes raw bytes to it."""
 
     # Replaced for each listener.

@@ -21,8 +21,9 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
 from uvicorn.config import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
+
+from gateproof.doubles.joined_writes import JoiningProtocol
 
 PORT_TAKEN = 98
 # Closing idle connections would race with a client's next request.
@@ -165,7 +166,7 @@ async def listen(
     tls: ssl.SSLContext | None,
     state: ServerState,
     *,
-    speaking: Speak = HttpToolsProtocol,
+    speaking: Speak = JoiningProtocol,
 ) -> Listener:
     """Opens the port of one origin."""
     # uvicorn's tracebacks could contain data from a request.

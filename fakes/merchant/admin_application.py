@@ -8,11 +8,11 @@ import json
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gateproof.doubles.endpoints import Endpoints
 from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.config import ConfigError, parse_seconds, parse_user
 from gateproof.fakes.merchant.extra_listeners import ExtraListeners, ListenerError
@@ -35,7 +35,7 @@ def admin_application(
     token: str,
     listeners: ExtraListeners | None = None,
     more: MoreMerchants | None = None,
-) -> Starlette:
+) -> Endpoints:
     """Serves the actions of one merchant; the first merchant also opens listeners and more merchants."""
     # Their signatures once, because inspecting them takes longer than most actions.
     actions = {
@@ -61,7 +61,7 @@ def admin_application(
         # JSON in ASCII, because text from a target can contain a lone surrogate.
         return Response(said, media_type="application/json")
 
-    return Starlette(routes=[Route("/{action}", handle, methods=["POST"])])
+    return Endpoints([Route("/{action}", handle, methods=["POST"])])
 
 
 def _accepted(name: str, signature: inspect.Signature, arguments: object) -> dict[str, Any]:

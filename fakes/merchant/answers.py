@@ -17,7 +17,7 @@ NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 def json_answer(
     shape: Shape, members: dict[str, Any], *, status: int = 200, headers: dict[str, str] | None = None
 ) -> Response:
-    body = json.dumps(shape.ordered(members), indent=shape.json_indent).encode()
+    body = json.dumps(shape.ordered(members), separators=(f",{shape.json_indent}", ": ")).encode()
     return Response(body, status, headers={"content-type": shape.json_type, **(headers or {})})
 
 

@@ -6,11 +6,11 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gateproof.doubles.endpoints import Endpoints
 from gateproof.fakes.merchant.answers import json_answer
 from gateproof.fakes.merchant.documents import discovery, discovery_paths
 from gateproof.fakes.merchant.merchant import Merchant
@@ -25,7 +25,7 @@ Handler: TypeAlias = Callable[[Merchant, Request, JournalEntry], Awaitable[Respo
 log = logging.getLogger("gateproof.fakes.merchant")
 
 
-def application(merchant: Merchant) -> Starlette:
+def application(merchant: Merchant) -> Endpoints:
     """Routes for the endpoints, at the paths that the seed selects."""
     places = merchant.shape.endpoints
     table: list[tuple[str, str, list[str], Handler]] = [
@@ -42,9 +42,7 @@ def application(merchant: Merchant) -> Starlette:
         Route(path_of(url), _journaled(merchant, name, handler), methods=methods)
         for name, url, methods, handler in table
     ]
-    app = Starlette(routes=routes)
-    app.router.redirect_slashes = False
-    return app
+    return Endpoints(routes)
 
 
 async def _described(merchant: Merchant, _request: Request, _entry: JournalEntry) -> Response:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
+from gateproof.doubles.compact_jws import signed_jwt
 from gateproof.fakes.merchant.shape import BASE64URL, Shape, choices
 
 _OCTETS = 256
@@ -29,10 +29,10 @@ class Signer:
     ec_kid: str
 
     def id_token(self, claims: dict[str, Any]) -> str:
-        return jwt.encode(claims, self.rsa_key, "RS256", headers={"kid": self.rsa_kid})
+        return signed_jwt(claims, self.rsa_key, "RS256", kid=self.rsa_kid)
 
     def access_token(self, claims: dict[str, Any]) -> str:
-        return jwt.encode(claims, self.ec_key, "ES256", headers={"kid": self.ec_kid, "typ": "at+jwt"})
+        return signed_jwt(claims, self.ec_key, "ES256", kid=self.ec_kid, typ="at+jwt")
 
     def public_keys(self, shape: Shape) -> dict[str, Any]:
         """The merchant's JWK Set, in an order that the seed selects."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import random
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -18,6 +19,8 @@ HEX = "0123456789abcdef"
 # The characters of a b64token (RFC 6750), which may also end in `=`.
 B64TOKEN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~+/"
 ALPHABETS = (BASE64URL, HEX, B64TOKEN)
+# After the commas of JSON. Not json.dumps(indent=…), which is several times slower.
+INDENTS = (" ", "\n ", "\n  ")
 JSON_TYPES = ("application/json", "application/json;charset=UTF-8", 'application/json; charset="utf-8"')
 
 
@@ -67,7 +70,7 @@ class Shape:
     endpoints: Endpoints
     page: Page
     json_type: str
-    json_indent: int | None
+    json_indent: str
     token_type: Literal["Bearer", "bearer"]
     redirect_status: int
     wrong_password_status: int
@@ -80,7 +83,7 @@ class Shape:
     audience_as_list: bool
 
     def jwt_access_tokens(self, client_id: str) -> bool:
-        return choices(self.seed, "access token form", client_id).random() < 0.4
+        return _has_jwt_access_tokens(self.seed, client_id)
 
     def token_form(self, kind: str, client_id: str, login: str, count: int) -> TokenForm:
         """The form of the nth secret of a kind for a user at a client, independent of all other secrets."""
@@ -93,10 +96,17 @@ class Shape:
 
     def ordered(self, members: dict[str, object]) -> dict[str, object]:
         """The same members, in an order that the seed selects."""
-        return dict(sorted(members.items(), key=lambda item: self._rank(item[0])))
+        return dict(sorted(members.items(), key=lambda item: _rank(self.seed, item[0])))
 
-    def _rank(self, name: str) -> bytes:
-        return hashlib.sha256(f"{self.seed}/{name}".encode()).digest()
+
+@lru_cache(maxsize=1024)
+def _rank(seed: int, name: str) -> bytes:
+    return hashlib.sha256(f"{seed}/{name}".encode()).digest()
+
+
+@lru_cache(maxsize=1024)
+def _has_jwt_access_tokens(seed: int, client_id: str) -> bool:
+    return choices(seed, "access token form", client_id).random() < 0.4
 
 
 def choices(seed: int, *about: object) -> random.Random:
@@ -111,7 +121,7 @@ def shape(*, seed: int, base_url: str, paths: Literal["seeded", "usual"]) -> Sha
         endpoints=usual_endpoints(base_url) if paths == "usual" else seeded_endpoints(base_url, seed),
         page=_page(seed),
         json_type=rng.choice(JSON_TYPES),
-        json_indent=rng.choice((None, 1, 2)),
+        json_indent=rng.choice(INDENTS),
         token_type=rng.choice(("Bearer", "bearer")),
         redirect_status=rng.choice((302, 303)),
         wrong_password_status=rng.choice((200, 401)),

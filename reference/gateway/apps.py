@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from gateproof.doubles.endpoints import Endpoints
 from gateproof.reference.gateway.clock import Clock
 from gateproof.reference.gateway.gateway import Gateway, build
 from gateproof.reference.gateway.handlers import metadata, registration, sign_in
@@ -75,7 +75,7 @@ def create_apps(
 def control_app(gateway: Gateway, *, path: str = "/control", token: str | None = None) -> ASGIApp:
     """The control endpoint, protected by a token if one is given."""
     route = Route(path or "/", control(gateway, token), methods=["POST"])
-    return Starlette(routes=[route], exception_handlers=HANDLERS)
+    return Endpoints([route], _refused)
 
 
 def same_origin(one: str, other: str) -> bool:
@@ -118,12 +118,6 @@ async def _refused(_request: Request, error: Exception) -> Response:
     return json_answer({"error": code}, status, {**headers, "cache-control": "no-store"})
 
 
-HANDLERS = {HTTPException: _refused, Exception: _refused}
-
-
 def _app(gateway: Gateway, routes: Sequence[Route]) -> ASGIApp:
-    app = Starlette(routes=routes, exception_handlers=HANDLERS)
-    # No redirect from `/x/` to `/x`, which would pass credentials on.
-    app.router.redirect_slashes = False
-    inner = gateway.policies.around(app, gateway)
+    inner = gateway.policies.around(Endpoints(routes, _refused), gateway)
     return RequestLog(inner, log=gateway.log, policies=gateway.policies, store=gateway.store)

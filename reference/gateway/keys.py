@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
+from gateproof.doubles.compact_jws import signed_jwt
 from gateproof.reference.ids import Ids
 
 ALGORITHM = "ES256"
@@ -50,4 +50,4 @@ def rotated(ring: KeyRing, key: SigningKey, now: float) -> KeyRing:
 
 def signed(key: SigningKey, claims: dict[str, Any], typ: str) -> str:
     """A compact JWT, signed with this key."""
-    return jwt.encode(claims, key.private, key.algorithm, headers={"kid": key.kid, "typ": typ})
+    return signed_jwt(claims, key.private, key.algorithm, kid=key.kid, typ=typ)

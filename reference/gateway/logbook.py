@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 
 from starlette.requests import ClientDisconnect
@@ -23,7 +24,9 @@ class Logbook:
     def write(self, line: str) -> None:
         self._lines.append(line)
         if self._echo:
-            print(line, flush=True)
+            # In one piece, because stdout may be unbuffered.
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
 
     def drain(self) -> str:
         text = "".join(f"{line}\n" for line in self._lines)

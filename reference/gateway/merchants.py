@@ -7,13 +7,14 @@ import json
 import ssl
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
 import jwt
 
+from gateproof.doubles.compact_jws import ParsedJwt, parsed_jwt
 from gateproof.reference.gateway.http_client import HttpAnswer, HttpClient, TooLarge
-from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
 from gateproof.reference.gateway.records import MerchantPlace
 
@@ -57,14 +58,11 @@ class Merchants:
 
     async def verified_id_token(self, merchant: MerchantPlace, token: str) -> dict[str, Any] | None:
         """The claims of an ID token with a valid signature of the merchant; else None."""
-        try:
-            header = jwt.get_unverified_header(token)
-        except (jwt.PyJWTError, ValueError):
+        parsed = parsed_jwt(token)
+        if parsed is None or parsed.header.get("alg") not in ALGORITHMS:
             return None
-        if header.get("alg") not in ALGORITHMS:
-            return None
-        claims = _verified(token, header, await self._key_set(merchant, max_age_s=3600))
-        return claims or _verified(token, header, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
+        claims = _verified(parsed, await self._key_set(merchant, max_age_s=3600))
+        return claims or _verified(parsed, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
 
     async def userinfo(self, merchant: MerchantPlace, access_token: str) -> dict[str, Any] | None:
         """The merchant's userinfo about a user; None without an answer."""
@@ -165,15 +163,23 @@ def _document(body: bytes) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def _verified(token: str, header: dict[str, Any], keys: list[dict[str, Any]]) -> dict[str, Any] | None:
-    algorithm = header["alg"]
+def _verified(given: ParsedJwt, keys: list[dict[str, Any]]) -> dict[str, Any] | None:
+    kid = given.header.get("kid")
     for jwk in keys:
-        if header.get("kid") is not None and jwk.get("kid") not in (None, header["kid"]):
+        if kid is not None and jwk.get("kid") not in (None, kid):
             continue
-        try:
-            key = jwt.PyJWK(jwk, algorithm=algorithm).key
-            claims: dict[str, Any] = jwt.decode(token, key, algorithms=[algorithm], options=SIGNATURE_ONLY)
-        except (jwt.PyJWTError, ValueError, TypeError, KeyError):
-            continue
-        return claims
+        material = _usable(json.dumps(jwk), given.header["alg"])
+        if material is not None and material.Algorithm.verify(given.signed, material.key, given.signature):
+            return given.claims
     return None
+
+
+@lru_cache(maxsize=256)
+def _usable(jwk: str, algorithm: str) -> jwt.PyJWK | None:
+    """The key of a JWK, if it fits the algorithm; to parse it takes longer than to verify a signature."""
+    try:
+        found = jwt.PyJWK(json.loads(jwk), algorithm=algorithm)
+        found.Algorithm.prepare_key(found.key)
+    except (jwt.PyJWTError, ValueError, TypeError, KeyError):
+        return None
+    return found

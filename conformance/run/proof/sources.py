@@ -12,7 +12,7 @@ from pathlib import Path
 from gateproof.conformance import checks
 from gateproof.package import ROOT
 
-_PACKAGES = ("conformance", "fakes", "reference", "reports")
+_PACKAGES = ("conformance", "doubles", "fakes", "reference", "reports")
 _SUBJECTS = tuple(ROOT / "reference" / folder for folder in ("defects", "variants", "deviations"))
 # The declared rules of a defect only judge its trial: they do not change how it runs.
 _DECLARED = re.compile(rb" \([A-Z]+-\d\d(?: [A-Z]+-\d\d)*\): ")

@@ -12,11 +12,12 @@ import jwt
 from jwt.algorithms import get_default_algorithms
 
 from gateproof.reference.defects.defect import without_members
+from gateproof.reference.defects.gateway.forged_tokens import SIGNATURE_ONLY
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.keys import SigningKey
-from gateproof.reference.gateway.policy.redemption import SIGNATURE_ONLY, verified_claims
+from gateproof.reference.gateway.policy.redemption import verified_claims
 from gateproof.reference.gateway.policy.token_claims import (
     TokenFacts,
     Tokens,

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import jwt
-
+from gateproof.doubles.compact_jws import is_signed_with, parsed_jwt
 from gateproof.reference.gateway.keys import SigningKey
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from gateproof.reference.gateway.policy.token_claims import ACCESS_TOKEN_TYPE
@@ -17,9 +16,6 @@ from gateproof.reference.gateway.records import Grant, ProxyClient, ProxyToken, 
 from gateproof.reference.gateway.store import Store
 from gateproof.reference.ids import fingerprint
 from gateproof.reference.outcomes import JsonObject, Refusal, json_in
-
-# Claims are checked below, because PyJWT uses real time.
-SIGNATURE_ONLY: Any = {f"verify_{name}": False for name in ("exp", "nbf", "iat", "aud", "iss", "sub", "jti")}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,16 +65,13 @@ def verified_claims(
     token: str, keys: Iterable[SigningKey], issuer: str, now: float
 ) -> Mapping[str, Any] | None:
     """The claims of a valid gateway access token; None for anything else."""
-    try:
-        header = jwt.get_unverified_header(token)
-        key = next((key for key in keys if key.kid == header.get("kid")), None)
-        if key is None or header.get("typ") != ACCESS_TOKEN_TYPE:
-            return None
-        claims: dict[str, Any] = jwt.decode(
-            token, key.private.public_key(), algorithms=[key.algorithm], options=SIGNATURE_ONLY
-        )
-    except (jwt.PyJWTError, ValueError, RecursionError):
+    given = parsed_jwt(token)
+    if given is None or given.header.get("typ") != ACCESS_TOKEN_TYPE:
         return None
+    key = next((key for key in keys if key.kid == given.header.get("kid")), None)
+    if key is None or not is_signed_with(given, key.private.public_key(), key.algorithm):
+        return None
+    claims = given.claims
     # We signed these claims, so their types are known.
     return claims if claims["iss"] == issuer and now < claims["exp"] else None
 
