@@ -10,7 +10,6 @@ caller, and all children end with the server's stdin; on Linux also if the serve
 from __future__ import annotations
 
 import ast
-import asyncio
 import ctypes
 import gc
 import importlib
@@ -26,7 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from uvicorn import Config
+from gateproof.reference.warm_up import warm_up
 
 _MODULES = (
     "gateproof.reference.gateway",
@@ -199,30 +198,6 @@ def _main(module: str) -> Callable[[Sequence[str]], int]:
     return found
 
 
-def _warm_up() -> None:
-    """Loads what a gateway would load when it opens its ports, and any party at its first request."""
-    # Host names are encoded with it.
-    importlib.import_module("encodings.idna")
-    Config(_nothing, log_config=None, lifespan="off", ws="none").load()
-    # The client of services; gateways do without it.
-    if "httpx" in sys.modules:
-        asyncio.run(_first_call())
-
-
-async def _first_call() -> None:
-    """Loads what httpx loads at its first request."""
-    import httpx  # noqa: PLC0415 - only if a party uses it
-
-    async with httpx.AsyncClient() as client:
-        with suppress(httpx.HTTPError):
-            # Nothing listens on the discard port.
-            await client.get("http://127.0.0.1:9/", timeout=1.0)
-
-
-async def _nothing(_scope: object, _receive: object, _send: object) -> None:
-    """An application that is never called."""
-
-
 def _signal(child: int, number: int) -> None:
     with suppress(ProcessLookupError):
         os.kill(child, number)
@@ -232,7 +207,7 @@ def main() -> int:
     modules = sys.argv[1:] or _MODULES
     for module in modules:
         _main(module)
-    _warm_up()
+    warm_up()
     gc.freeze()
     # A temporary folder is accessible to its owner only.
     with tempfile.TemporaryDirectory(prefix="gateproof-server-") as folder:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,6 +132,23 @@ def test_a_gateway_ends_with_its_caller(runner: list[str], number: signal.Signal
         caller.send_signal(number)
         assert caller.wait(20) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
     assert eventually(lambda: not answers(base))
+
+
+def test_each_gateway_has_keys_of_its_own(runner: list[str]) -> None:
+    found = []
+    for _ in range(2):
+        base, core = port(), port()
+        urls = [f"http://127.0.0.1:{number}" for number in (base, core)]
+        given = ["--exit-with-stdin", "--base-url", urls[0], "--core-url", urls[1]]
+        command = [*runner, "gateproof.reference.gateway", *given]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as caller:
+            assert eventually(lambda number=core: answers(number))
+            with urllib.request.urlopen(f"{urls[1]}/jwks", timeout=10) as answer:  # noqa: S310 - http, on loopback
+                found.append(answer.read())
+            assert caller.stdin is not None
+            caller.stdin.close()
+            caller.wait(20)
+    assert found[0] != found[1]
 
 
 def test_a_gateway_ends_with_its_stdin(runner: list[str]) -> None:

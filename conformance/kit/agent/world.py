@@ -9,7 +9,7 @@ import secrets
 import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -46,6 +46,8 @@ BROWSER_MARK = "x-gateproof-browser"
 GOOD = "good"
 # Certificate defects, in the words of a report.
 EXPIRED, OTHER_HOST, UNKNOWN_CA = "expired", "for another host", "by an unknown authority"
+# As many as the worlds of one run have.
+_MOST_CERTIFICATES = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -294,8 +296,13 @@ class AgentWorld:
         return desk
 
     def _tls(self, kind: str) -> ssl.SSLContext:
-        certificate, key = self._certificates.files[kind]
-        return server_tls(certificate, key)
+        return _tls_of(*self._certificates.files[kind])
+
+
+@lru_cache(maxsize=_MOST_CERTIFICATES)
+def _tls_of(certificate: Path, key: Path) -> ssl.SSLContext:
+    """One context for all parties with a certificate: to load the files takes most of the time of a world."""
+    return server_tls(certificate, key)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The gateway around an agent has two origins, or one where that is asked for."""
+"""The world around an agent: its origins, names and certificates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from cryptography import x509
 
+from gateproof.conformance.kit.agent import world as agent_world
 from gateproof.conformance.kit.agent.world import (
     ATTACKER,
     CORE,
     GATEWAY,
+    OTHER_HOST,
     PLAIN_HTTP,
     SECOND,
     SECOND_CORE,
@@ -26,6 +29,7 @@ from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Request
 from gateproof.fakes.gateway.running import Loop
 from gateproof.fakes.gateway.script import Endpoint
+from gateproof.fakes.serving import server_tls
 
 
 @pytest.mark.parametrize("one_origin", [False, True])
@@ -78,3 +82,38 @@ def test_all_parties_have_names(tmp_path: Path) -> None:
     }
     # No system knows these names: the harness finds its own parties by their ports.
     assert exchange.status == 200, exchange.failure
+
+
+def test_each_certificate_is_loaded_once_for_all_worlds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    issued = {
+        "good": authority.issue("world"),
+        OTHER_HOST: authority.issue_for("elsewhere", "elsewhere.example"),
+    }
+    files = {name: (each.cert_file, each.key_file) for name, each in issued.items()}
+    certificates = Certificates(ca_file=authority.ca_file, files=files)
+    loaded: list[Path] = []
+
+    def counted(cert_file: Path, key_file: Path) -> ssl.SSLContext:
+        loaded.append(cert_file)
+        return server_tls(cert_file, key_file)
+
+    monkeypatch.setattr(agent_world, "server_tls", counted)
+    with Loop() as loop:
+        worlds: list[dict[str, str]] = [{}, {CORE: OTHER_HOST}, {}]
+        for wrong in worlds:
+            world = AgentWorld(loop, certificates, wrong=wrong)
+            shown = {name: _names_shown_by(world.url(name)) for name in (GATEWAY, CORE)}
+            world.close()
+            assert ["elsewhere.example" in shown[name] for name in (GATEWAY, CORE)] == [False, CORE in wrong]
+    assert sorted(loaded) == sorted(each.cert_file for each in issued.values())
+
+
+def _names_shown_by(url: str) -> str:
+    """The names in the certificate of a party, as text."""
+    parts = urlsplit(url)
+    pem = ssl.get_server_certificate((parts.hostname or "", parts.port or 0))
+    certificate = x509.load_pem_x509_certificate(pem.encode())
+    return str(certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value)
