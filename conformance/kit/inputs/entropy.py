@@ -7,7 +7,7 @@ import math
 import string
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile, zip_longest
 
 # Alphabet sizes of common generators. The observed size is rounded up to the next one, because a sample may
 # miss some characters.
@@ -63,8 +63,7 @@ def has_fewer_bits_than(bits: int, samples: Sequence[str]) -> bool:
     chance. A position that only some samples have counts like any other. One bit less is not detected:
     numbers of 256 bits have a 78th decimal digit, but seldom.
     """
-    length = max(map(len, samples), default=0)
-    columns = [{sample[place : place + 1] for sample in samples} for place in range(length)]
+    columns = list(map(set, zip_longest(*samples, fillvalue="")))
     varying = [column for column in columns if len(column) > 1]
     seen = set().union(*varying) - {""}
     # Only 64 letters of an alphabet of 70 may occur, but they are not those of base64.
@@ -114,7 +113,7 @@ def _columns(samples: Sequence[str]) -> list[set[str]]:
     Decimal numbers are sometimes a digit shorter; that does not reduce their entropy.
     """
     length = sorted(map(len, samples))[len(samples) // 2]
-    return [{sample[place] for sample in samples if place < len(sample)} for place in range(length)]
+    return [set(column) - {""} for column in islice(zip_longest(*samples, fillvalue=""), length)]
 
 
 def _alphabet(columns: Sequence[set[str]]) -> int:
