@@ -34,11 +34,11 @@ ROOT = Path(__file__).resolve().parents[1]
 BROWSER = ROOT / "tests" / "browser"
 # Modules with tests that take more than half a minute. Each worker begins with its share of them.
 LONG = (
-    *("test_agent_proof", "test_dead_services", "test_dead_targets", "test_differential"),
+    *("test_agent_proof", "test_bad_machine", "test_dead_services", "test_dead_targets", "test_differential"),
     *("test_half_services", "test_half_targets", "test_hostile_texts", "test_mcp_agents", "test_mutation"),
-    *("test_network_faults", "test_odd_agents", "test_odd_targets", "test_partial_control"),
-    *("test_reference_world", "test_service_limits", "test_service_proof", "test_service_targets"),
-    "test_small_services",
+    *("test_names", "test_network_faults", "test_odd_agents", "test_odd_targets", "test_partial_control"),
+    *("test_reference_world", "test_service_afterwards", "test_service_limits", "test_service_proof"),
+    *("test_service_targets", "test_service_workers", "test_small_services"),
 )
 
 
