@@ -19,6 +19,8 @@ install = python=$$(sh requirements/find-python.sh) && "$$python" requirements/e
 in_a_browser = $(PY) -m pytest --numprocesses 2 --dist loadfile -o faulthandler_timeout=300 \
 	-o cache_dir=.pytest_cache/in-a-browser tests/browser
 tests = $(PY) -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+# Lint and types were checked when the tests were skipped.
+of_before = $(filter --skipped-before,$(ARGS))
 type_checks = $(PY) -m mypy $(TYPED)
 at_once = python=$$(sh requirements/find-python.sh) && "$$python" requirements/side_by_side.py
 quoted = '$(subst ','"'"',$(1))'
@@ -44,9 +46,10 @@ prove: ## the suite against every shipped defect and legal variant; ARGS="--quic
 	@$(at_once) $(call quoted,$(install) .venv run) $(call quoted,$(of_a_gateway)) $(call quoted,$(mutation_engine))
 	@.venv/bin/gateproof prove $(ARGS)
 
-test: lint ## lint, strict types and every test, on one Python (make matrix: on all)
+test: $(if $(of_before),,lint) ## lint, strict types and every test, on one Python (make matrix: on all)
+	@$(install) .venv dev
 	@$(install) .venv-intercept intercept
-	$(PY) requirements/side_by_side.py $(call quoted,$(tests)) $(call quoted,$(type_checks)) \
+	$(PY) requirements/side_by_side.py $(call quoted,$(tests)) $(if $(of_before),,$(call quoted,$(type_checks))) \
 		$(if $(filter tests/%,$(ARGS)),,$(call quoted,$(in_a_browser) $(ARGS)))
 
 lint:
@@ -68,7 +71,7 @@ matrix: ## lint, types and every test on each installed Python (tox); a missing 
 	@$(install) .venv dev
 	@sh requirements/find-python.sh --all | tr '\n' '\0' | xargs -0 $(PY) -m tox run $(ARGS) --discover
 
-bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth, steady, replay, outputs or service: whole runs
+bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth, replay, outputs or service: whole runs
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
