@@ -25,6 +25,9 @@ class SlowService:
     def time(self) -> float:
         return self.now
 
+    def monotonic(self) -> float:
+        return self.now
+
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
@@ -39,6 +42,7 @@ class SlowService:
 def _asked(service: SlowService, monkeypatch: pytest.MonkeyPatch) -> None:
     clock: Any = service
     monkeypatch.setattr(_expiring, "time", clock)
+    monkeypatch.setattr("gateproof.conformance.suite.pauses.time", clock)
     with tallying():
         _expiring.refused_once_expired(service.ask, EXPIRES_AT, lambda: service.ask(EXPIRES_AT - 120))
 

@@ -56,6 +56,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(recovery, "time", clock)
+    monkeypatch.setattr("gateproof.conformance.suite.pauses.time", clock)
     return clock
 
 
