@@ -61,10 +61,7 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
             token = _looked_for(service, world, endpoint, mark, visits)
             came, calls = visits(), requests_since(world, endpoint, mark)
             passed_by = bool(gateway.journal.since(mark, *others))
-        if endpoint is Endpoint.CORE_KEYS:
-            note_discovery(world, again=passed_by)
-        elif passed_by and not came:
-            note_discovery(world, again=False)
+        _note_what_was_fetched(world, endpoint, came=bool(came), passed_by=passed_by)
         if not came:
             raise LeftOut(
                 f"the service looks for a new key without asking for the {endpoint.value}"
@@ -80,6 +77,20 @@ def _is_not_believed(service: Service, world: ServiceWorld, endpoint: Endpoint, 
     finally:
         # The next checks use tokens signed with the earlier key again.
         gateway.withdraw_core_key(added)
+
+
+def _note_what_was_fetched(world: ServiceWorld, endpoint: Endpoint, *, came: bool, passed_by: bool) -> None:
+    """Notes whether the discovery document was fetched, if the service has looked for a key at all.
+
+    Where one address has both documents, a visit does not say which of them it was for.
+    """
+    if endpoint is Endpoint.CORE_KEYS and passed_by:
+        note_discovery(world, again=True)
+    elif endpoint is Endpoint.CORE_KEYS:
+        if came and Endpoint.DISCOVERY not in world.listeners.behind(endpoint):
+            note_discovery(world, again=False)
+    elif passed_by and not came:
+        note_discovery(world, again=False)
 
 
 def _looked_for(

@@ -60,7 +60,7 @@ class ServiceState:
     `expiry_tested`: a check waited for the end of a Proxy token. `given_up`: a wait for its recovery failed.
     `renews_far_ahead`: it requested a Proxy token long before the old one expired. `discovers_again`: it
     fetched the discovery document when it last looked for a new key; None if it has not looked yet. The
-    file `discovery_is_kept` is there if that is not so for the instance that looked last (`key_lookups`).
+    file `discovery_is_kept` exists while the last lookup of all workers did not fetch it (`key_lookups`).
     """
 
     # It used a revoked Proxy token until the end of its lifetime, so later tokens get a short lifetime, too.
@@ -77,7 +77,7 @@ class ServiceState:
     # New keys that it found together; None also if it did not.
     new_keys: NewKeys | None = None
     new_keys_tried: bool = False
-    # How many lookups found a new key, and how many checks of rule SERVE-02 need one.
+    # How many lookups found a new key, and how many checks of rule SERVE-02 have asked for one.
     lookups: int = 0
     lookups_needed: int = 0
     discovers_again: bool | None = None

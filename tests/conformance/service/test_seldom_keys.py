@@ -160,3 +160,28 @@ def test_lookup_shows_what_the_service_fetches(fetched: list[Endpoint], before: 
 
     assert state.discovers_again is after
     assert state.lookups == (Endpoint.CORE_KEYS in fetched)
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "came", "passed_by", "together", "noted"),
+    [
+        (Endpoint.CORE_KEYS, False, True, False, True),
+        (Endpoint.CORE_KEYS, True, False, False, False),
+        # It has not looked for a key yet, or both documents have one address.
+        (Endpoint.CORE_KEYS, False, False, False, None),
+        (Endpoint.CORE_KEYS, True, False, True, None),
+        (Endpoint.DISCOVERY, False, True, False, False),
+        (Endpoint.DISCOVERY, True, True, False, None),
+        (Endpoint.DISCOVERY, False, False, False, None),
+    ],
+)
+def test_only_a_lookup_shows_what_is_fetched_for_it(
+    asked_for: Endpoint, came: bool, passed_by: bool, together: bool, noted: bool | None
+) -> None:
+    behind = {Endpoint.DISCOVERY, Endpoint.CORE_KEYS} if together else {asked_for}
+    state = ServiceState()
+    world: Any = SimpleNamespace(service_state=state, listeners=SimpleNamespace(behind=lambda _: behind))
+
+    back_trust_keys._note_what_was_fetched(world, asked_for, came=came, passed_by=passed_by)
+
+    assert state.discovers_again is noted
