@@ -295,7 +295,10 @@ def agents(bench: AgentBench) -> Agents:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Runs a check, and reports nothing but its result: that leaves two of six messages to the parent."""
+    """Runs a check, and reports nothing but its result: that leaves two of six messages to the parent.
+
+    The result is reported after the tear-down, so fixtures of checks must have none.
+    """
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
         if report.when == "call" or report.failed:
             item.ihook.pytest_runtest_logreport(report=report)

@@ -29,6 +29,18 @@ class ServiceScheduling(HandingOut):
         """True as soon as one worker is ready; all collect the same checks."""
         return bool(self.node2collection)
 
+    def add_node_collection(self, node: WorkerController, collection: Sequence[str]) -> None:
+        """Also notes what a worker has collected that became ready after the first one."""
+        if self.collection is not None and list(collection) != self.collection:
+            raise ValueError("two workers have collected different checks")
+        super().add_node_collection(node, collection)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Takes the worker out; one in its place has a service that nobody has called."""
+        self._begun.discard(node)
+        left: str | None = super().remove_node(node)
+        return left
+
     def _give(self, node: WorkerController, given: Sequence[int]) -> None:
         super()._give(node, given)
         self._begun.add(node)

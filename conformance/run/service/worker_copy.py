@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,7 +39,9 @@ class ServiceShare:
                 _wait_for(ready)
             return self._opened(stack)
         finally:
-            ready.touch()
+            # A run that was stopped has no folder any more.
+            with suppress(OSError):
+                ready.touch()
 
     def _opened(self, stack: ExitStack) -> ServiceContext:
         # Inside the run's folder, which is removed even if the worker is killed.

@@ -232,3 +232,27 @@ def test_what_a_worker_left_that_died_goes_to_the_one_in_its_place(started: Star
     assert two.given == [2, 3]
     assert new.given == [1]
     assert new.shutting_down
+
+
+def test_first_calls_of_a_worker_that_died_wait_for_the_one_in_its_place() -> None:
+    collected = [END, END, FIRST, FIRST, FIRST]
+    scheduling, (one, two) = scheduling_of(2, collected)
+    for node in (one, two):
+        gets_ready(scheduling, node, collected)
+    assert two.given == [2, 3, 4]
+
+    assert scheduling.remove_node(two) == "2"
+    new: Any = Node("new")
+    scheduling.add_node(new)
+    gets_ready(scheduling, new, collected)
+
+    assert one.given == [0, 1]
+    assert new.given == [3, 4]
+
+
+def test_worker_with_other_checks_is_an_error() -> None:
+    scheduling, (one, two) = scheduling_of(2, [ANY, ANY])
+    gets_ready(scheduling, one, [ANY, ANY])
+
+    with pytest.raises(ValueError, match="different checks"):
+        gets_ready(scheduling, two, [ANY])
