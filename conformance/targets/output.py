@@ -17,7 +17,7 @@ _CHUNK = 64 * 1024
 _MOST_CHUNKS = 64
 # A target that prints a line for each request would wake the thread for each. After a chunk of less than
 # this, a part of what fits into a pipe, the thread waits a moment for more.
-_SMALL_CHUNK, _MOMENT_S = 4 * 1024, 0.05
+_SMALL_CHUNK, _MOMENT_S = 4 * 1024, 0.01
 
 
 class Output:

@@ -12,6 +12,8 @@ from typing import Any, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 _END_OF_HEAD = b"\r\n\r\n"
+# Methods of the transport that must not be called before what is held was sent.
+_AFTER_WHAT_IS_HELD = frozenset({"writelines", "write_eof", "set_protocol"})
 
 
 class JoinedWrites:
@@ -41,6 +43,8 @@ class JoinedWrites:
         self._transport.abort()
 
     def __getattr__(self, name: str) -> Any:
+        if name in _AFTER_WHAT_IS_HELD:
+            self._send_held()
         return getattr(self._transport, name)
 
     def _send_held(self) -> None:

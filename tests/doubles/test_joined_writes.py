@@ -82,6 +82,17 @@ def test_a_head_is_sent_before_the_end(end: str) -> None:
     on_a_loop(body)
 
 
+@pytest.mark.parametrize("name", ["writelines", "write_eof", "set_protocol"])
+def test_a_head_is_sent_before_what_else_ends_or_sends(name: str) -> None:
+    async def body(transport: Any, wire: Wire) -> None:
+        setattr(wire, name, lambda: wire.done.append(name))
+        transport.write(HEAD)
+        getattr(transport, name)()
+        assert wire.done == [HEAD, name]
+
+    on_a_loop(body)
+
+
 def test_a_head_without_a_body_is_not_joined_to_the_next_one() -> None:
     async def body(transport: Any, wire: Wire) -> None:
         transport.write(HEAD)
