@@ -1,4 +1,4 @@
-"""The four packages, and the layers of conformance, import each other only as docs/architecture.md allows."""
+"""The packages, and the layers of conformance, import each other only as docs/architecture.md allows."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
+# What fakes and reference have in common, inside the installed package.
+SHARED = "doubles"
 # Other folders of the checkout may import all packages, by their installed names (`gateproof.…`).
 BESIDE = ("benchmarks", "docs", "tests")
 # The layers of conformance, from the lowest: each imports lower layers and its own folder. Two folders of one
@@ -32,10 +34,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 OUTSIDER = "mitmproxy"
 MAY_IMPORT = {
     "conformance": {"conformance", "fakes", "reports"},
-    "fakes": {"fakes"},
-    "reference": {"reference"},
+    "fakes": {"fakes", SHARED},
+    "reference": {"reference", SHARED},
     "reports": {"reports"},
+    SHARED: {SHARED},
 }
+KNOWN = set(MAY_IMPORT)
 # conformance uses the reference only as a process that it starts.
 MAY_LAUNCH = {**MAY_IMPORT, "conformance": set(PACKAGES)}
 IMPORTING_CALLS = {"__import__", "find_spec", "import_module", "importorskip", "resolve_name", "run_module"}
@@ -97,15 +101,15 @@ def imports_in(tree: ast.Module) -> list[Import]:
 
 def violations(root: Path) -> list[str]:
     found = []
-    for package in PACKAGES:
-        for path in sorted((root / package).rglob("*.py")):
+    for package in (*PACKAGES, SHARED):
+        for path in sorted((root / (f"{OURS}/{SHARED}" if package == SHARED else package)).rglob("*.py")):
             for found_import in imports_in(ast.parse(path.read_text(encoding="utf-8"))):
                 top, _, rest = found_import.module.partition(".")
                 other = rest.partition(".")[0]
                 allowed = (MAY_LAUNCH if found_import.launched else MAY_IMPORT)[package]
                 # A folder of the checkout is not installed under its own name.
                 by_itself = top == OUTSIDER or top in PACKAGES
-                if by_itself or (top == OURS and other in PACKAGES and other not in allowed):
+                if by_itself or (top == OURS and other in KNOWN and other not in allowed):
                     verb = "launches" if found_import.launched else "imports"
                     found.append(f"{path.relative_to(root)}:{found_import.line} {verb} {found_import.module}")
     for folder in BESIDE:
@@ -243,6 +247,7 @@ def test_a_planted_circle_of_folders_is_found(tmp_path: Path) -> None:
 def test_there_is_something_to_guard() -> None:
     for package in PACKAGES:
         assert list((ROOT / package).rglob("*.py")), f"{package} has no modules"
+    assert list((ROOT / OURS / SHARED).rglob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -266,6 +271,8 @@ def test_there_is_something_to_guard() -> None:
         ("reports", "command = [sys.executable, '-m', 'gateproof.reference.gateway']"),
         ("fakes", "command = ('python', '-m', 'gateproof.conformance.cli')"),
         ("fakes", "command = (*PYTHON_MODULE, 'gateproof.conformance.cli')"),
+        ("gateproof/doubles", "from gateproof.reference import ids"),
+        ("conformance", "from gateproof.doubles import endpoints"),
         ("conformance", "import mitmproxy"),
         ("conformance", "from mitmproxy import http"),
         ("fakes", "__import__('mitmproxy.http')"),
@@ -292,6 +299,8 @@ def test_a_planted_violation_is_found(tmp_path: Path, package: str, source: str)
     ("package", "source"),
     [
         ("conformance", "from gateproof.fakes.merchant import app\nfrom gateproof.reports import verdicts"),
+        ("fakes", "from gateproof.doubles import endpoints"),
+        ("gateproof/doubles", "from gateproof.doubles.endpoints import Endpoints"),
         ("conformance", "command = [sys.executable, '-m', 'gateproof.reference.gateway']"),
         ("conformance", "from gateproof import __version__\nfrom gateproof.package import ROOT"),
         ("conformance", "from .reference import near\nimport referencing"),
