@@ -300,7 +300,8 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     The result is reported after the tear-down, so fixtures of checks must have none.
     """
     for report in runtestprotocol(item, log=False, nextitem=nextitem):
-        if report.when == "call" or report.failed:
+        # A phase that failed has a result as well, and is passed for pytest.
+        if hasattr(report, "gateproof"):
             item.ihook.pytest_runtest_logreport(report=report)
     return True
 
