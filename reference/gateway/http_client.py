@@ -7,6 +7,7 @@ Connections are kept, because a TLS handshake takes longer than a request.
 from __future__ import annotations
 
 import asyncio
+import select
 import ssl
 from collections import defaultdict
 from collections.abc import Mapping
@@ -80,8 +81,9 @@ class HttpClient:
         connections = self._idle[origin]
         while connections:
             connection = connections.pop()
-            if connection.reusable:
+            if connection.reusable and not connection.has_unread():
                 return connection
+            connection.close()
         return None
 
     async def _connected(self, address: SplitResult, limits: MerchantLimits) -> _Connection:
@@ -127,6 +129,13 @@ class _Connection(asyncio.Protocol):
         if self._answer is None:
             raise self._trouble or ConnectionResetError(_ENDED)
         return self._answer
+
+    def has_unread(self) -> bool:
+        """True if the server has sent something or ended the connection, and asyncio has not seen it yet."""
+        assert self._transport is not None  # noqa: S101 - it was connected
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket"), select.POLLIN)
+        return bool(poll.poll(0))
 
     def close(self) -> None:
         self.reusable = False

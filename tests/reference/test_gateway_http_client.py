@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -164,6 +166,34 @@ def test_an_answer_that_nobody_asked_for_is_not_the_next_one() -> None:
             assert (await client.request("GET", url, {}, b"", LIMITS)).body == b"ok"
             await closed.wait()
             await client.aclose()
+
+    run(work)
+
+
+def test_a_connection_that_has_just_ended_is_not_used_again() -> None:
+    """The event loop has not seen yet that the server has closed it."""
+
+    def serve(listening: socket.socket, ended: threading.Event) -> None:
+        for _ in range(2):
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(WHOLE)
+            ended.set()
+
+    async def work() -> None:
+        ended = threading.Event()
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            thread = threading.Thread(target=serve, args=(listening, ended))
+            thread.start()
+            url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+            client = HttpClient(ssl.create_default_context())
+            await client.request("GET", url, {}, b"", LIMITS)
+            # Keeps the loop from looking.
+            assert ended.wait(PATIENCE_S)
+            assert (await client.request("GET", url, {}, b"", LIMITS)).body == b"ok"
+            await client.aclose()
+            thread.join(PATIENCE_S)
 
     run(work)
 
