@@ -45,10 +45,11 @@ class Connection:
         self._passed_in_all = 0
         self._task = asyncio.current_task()
 
-    def drop(self) -> None:
-        """Ends the connection from outside."""
+    def drop(self) -> asyncio.Task[None] | None:
+        """Ends the connection from outside; returns its task, which has to end yet."""
         if self._task is not None:
             self._task.cancel()
+        return self._task
 
     async def run(self, upstream: tuple[str, int]) -> None:
         """Runs until both directions have ended; raises OSError if the upstream cannot be reached."""

@@ -6,9 +6,9 @@ import asyncio
 import random
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 from gateproof.conformance.faults.byte_connection import Connection, Streams, close_side
@@ -19,6 +19,7 @@ _BACKLOG = 256
 # More connections at a time are refused and recorded as an error of the proxy itself.
 MOST_CONNECTIONS = 512
 _STOP_S = 10.0
+_DROP_S = 1.0
 _ROUNDS = 8
 Found = TypeVar("Found")
 
@@ -52,12 +53,15 @@ class ByteProxy:
         return urlunsplit(urlsplit(url)._replace(netloc=self.address))
 
     def arm(self, *toxics: Toxic) -> None:
-        """These toxics affect every connection until the next call; without arguments, there are none."""
-        self._run_in_loop(lambda: self._set(toxics, ()))
+        """These toxics affect every connection until the next call; without arguments, there are none.
+
+        Connections that are open are closed when this returns: nobody sends another request on one of them.
+        """
+        self._wait_for(self._set(toxics, ()))
 
     def arm_tape(self, tape: Sequence[Sequence[Toxic]]) -> None:
         """The n-th connection from now on gets the n-th entry; later ones are not affected."""
-        self._run_in_loop(lambda: self._set((), [tuple(toxics) for toxics in tape]))
+        self._wait_for(self._set((), [tuple(toxics) for toxics in tape]))
 
     def fired(self, toxic: Toxic) -> int:
         """How many connections the toxic has affected."""
@@ -77,12 +81,18 @@ class ByteProxy:
         async def answer() -> Found:
             return question()
 
-        return asyncio.run_coroutine_threadsafe(answer(), self._loop).result(_STOP_S)
+        return self._wait_for(answer())
 
-    def _set(self, standing: tuple[Toxic, ...], tape: Sequence[tuple[Toxic, ...]]) -> None:
+    def _wait_for(self, done: Coroutine[Any, Any, Found]) -> Found:
+        return asyncio.run_coroutine_threadsafe(done, self._loop).result(_STOP_S)
+
+    async def _set(self, standing: tuple[Toxic, ...], tape: Sequence[tuple[Toxic, ...]]) -> None:
         self._standing, self._tape = standing, deque(tape)
-        for connection in self._open:
-            connection.drop()
+        dropped = [task for connection in self._open if (task := connection.drop()) is not None]
+        if dropped:
+            await asyncio.wait(dropped, timeout=_DROP_S)
+        # Transports close their sockets in the next iteration of the loop.
+        await asyncio.sleep(0)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
