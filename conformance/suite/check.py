@@ -24,7 +24,8 @@ class Check:
     check runs `alone` if it changes how shared users or Resources behave. A check with `whole_run` runs at
     the end and examines everything that the run received. A check that `looks_back` evaluates everything that
     was done to its target before. A check with races states how many `rounds` have to count at the
-    usual budget of examples.
+    usual budget of examples. A check that waits for seconds at any target states how long in `waits_s`: it
+    begins early, so that no worker is left with it at the end.
     """
 
     rule: str
@@ -36,6 +37,7 @@ class Check:
     looks_back: bool = False
     rounds: int = 0
     turn: Turn = Turn.ANY
+    waits_s: float = 0.0
 
     @property
     def family(self) -> str:
@@ -49,7 +51,7 @@ class Check:
         return tuple(f"{self.rule}/{self.name}[{case}]" for case in self.cases)
 
 
-def check(
+def check(  # noqa: PLR0913 - what a check may state of itself, by name
     rule: str,
     *,
     needs: Sequence[str] = (),
@@ -59,6 +61,7 @@ def check(
     looks_back: bool = False,
     rounds: int = 0,
     turn: Turn = Turn.ANY,
+    waits_s: float = 0.0,
 ) -> Callable[[Function], Function]:
     """Makes a function a check of one rule; with cases, it runs once per case, with the argument `case`."""
 
@@ -77,6 +80,7 @@ def check(
                 looks_back=looks_back,
                 rounds=rounds,
                 turn=turn,
+                waits_s=waits_s,
             ),
         )
         return pytest.mark.parametrize("case", values, ids=list(cases))(function) if cases else function

@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import subprocess
+import threading
 import time
 import weakref
 from contextlib import suppress
@@ -36,6 +37,8 @@ _POLL_S = 0.02
 # Identifies the processes of one launch.
 _MARK = "GATEPROOF_LAUNCH"
 _running: weakref.WeakSet[Running] = weakref.WeakSet()
+# Of _running, and of the one signal that a group gets; threads may start and stop targets.
+_RUNNING_LOCK = threading.RLock()
 
 
 class LaunchFailed(Exception):
@@ -57,7 +60,8 @@ class Running:
         self._mark = mark
         self._group_is_owned = True
         self._cleared_away = False
-        _running.add(self)
+        with _RUNNING_LOCK:
+            _running.add(self)
         guardian().watch(process.pid, mark)
 
     def __enter__(self) -> Self:
@@ -161,10 +165,11 @@ class Running:
         """
         if self._cleared_away:
             return
-        if self._group_is_owned:
-            signal_group(self.pid, signal.SIGKILL)
-            self._group_is_owned = False
-            guardian().group_ended(self._mark)
+        with _RUNNING_LOCK:
+            if self._group_is_owned:
+                signal_group(self.pid, signal.SIGKILL)
+                self._group_is_owned = False
+                guardian().group_ended(self._mark)
         kill_marked({self._mark.encode()})
         self._cleared_away = True
         guardian().forget(self._mark)
@@ -174,12 +179,16 @@ class Running:
             with suppress(OSError):
                 self._process.stdin.close()
         self._output.wait(2.0)
-        _running.discard(self)
+        with _RUNNING_LOCK:
+            _running.discard(self)
 
 
 @atexit.register
-def _stop_all() -> None:
-    for running in list(_running):
+def stop_all() -> None:
+    """Stops every target that was launched by this process."""
+    with _RUNNING_LOCK:
+        found = list(_running)
+    for running in found:
         running.stop()
 
 

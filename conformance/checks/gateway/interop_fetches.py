@@ -21,7 +21,7 @@ SEVERAL = ("request_uris", "post_logout_redirect_uris")
 FETCHED_WITHIN_S, POLL_S = 1.5, 0.05
 
 
-@check("INTEROP-03")
+@check("INTEROP-03", waits_s=1.5)
 def what_a_registration_makes_the_gateway_fetch(gateway: Gateway, world: World) -> None:
     """Records which URLs in an anonymous registration the gateway fetches."""
     with _host(gateway, world) as host:
@@ -40,7 +40,7 @@ def what_a_registration_makes_the_gateway_fetch(gateway: Gateway, world: World) 
     )
 
 
-@check("INTEROP-03")
+@check("INTEROP-03", waits_s=1.5)
 def what_an_authorization_request_makes_the_gateway_fetch(gateway: Gateway, world: World) -> None:
     """Records whether the gateway fetches the request_uri of a known agent and of an unknown one."""
     with _host(gateway, world) as host:

@@ -20,7 +20,7 @@ def states_hold_over_generated_histories(anew: Callable[[], World], draw: Draw) 
     explore(anew, draw, timed=False)
 
 
-@check("ROBUST-04", needs=["examples", "merchant", "control:advance_clock"])
+@check("ROBUST-04", needs=["examples", "merchant", "control:advance_clock"], waits_s=2)
 def states_hold_while_tokens_expire(anew: Callable[[], World], draw: Draw) -> None:
     """Answers match the model also when the clock moves and tokens expire, are refreshed and are lost."""
     explore(anew, draw, timed=True)

@@ -48,7 +48,7 @@ def trouble_is_no_rejection(world: World, case: MerchantFault) -> None:
     _no_rejection(due, case, *answers)
 
 
-@check("VAULT-06", needs=FAULTS, alone=True)
+@check("VAULT-06", needs=FAULTS, alone=True, waits_s=4)
 def silence_is_no_rejection(world: World) -> None:
     """A merchant that does not answer the refresh causes no 410; three users wait concurrently."""
     dues = [(failure_oracle.expiring_soon(isolated_user(world, own=True)), what) for what in SILENCE.values()]
@@ -84,7 +84,7 @@ def sign_in_goes_on_without_the_merchant_token(world: World, case: MerchantFault
     _signed_in(signing_in, visit, took_s)
 
 
-@check("VAULT-10", needs=FAULTS)
+@check("VAULT-10", needs=FAULTS, waits_s=4)
 def sign_in_does_not_wait_for_ever(world: World) -> None:
     """A merchant that never answers delays the sign-in by a limited time.
 

@@ -28,7 +28,7 @@ STAMPEDES = 2
 SLOW_S = 2.5
 
 
-@check("VAULT-07", alone=True, rounds=4)
+@check("VAULT-07", alone=True, rounds=4, waits_s=2.5)
 def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
     """Concurrent redemptions of an expired merchant token get no 410.
 
@@ -69,7 +69,7 @@ def stampede_costs_nobody_the_token(world: World, races: Races) -> None:
             raise LeftOut("no burst of concurrent redemptions made the gateway refresh")
 
 
-@check("VAULT-07", alone=True, rounds=2)
+@check("VAULT-07", alone=True, rounds=2, waits_s=5)
 def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
     """Concurrent redemptions get no 410 while the merchant takes seconds for a refresh.
 
@@ -81,7 +81,7 @@ def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
         _one_slow_refresh(world)
 
 
-@check("VAULT-01", alone=True, rounds=4)
+@check("VAULT-01", alone=True, rounds=4, waits_s=1.5)
 def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     """Concurrent redemptions of an expired merchant token never return the expired token.
 

@@ -22,7 +22,7 @@ LIFE_S, PASSED_S = 2, 3.5
 HOUR_S = 3600
 
 
-@check("VAULT-01", needs=["control:advance_clock"], alone=True)
+@check("VAULT-01", needs=["control:advance_clock"], alone=True, waits_s=3.5)
 def token_that_really_expired_is_refreshed(world: World) -> None:
     """After a merchant token expired in real time, redemption returns a new one that works.
 

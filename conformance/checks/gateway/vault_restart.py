@@ -19,7 +19,7 @@ from gateproof.conformance.suite.pauses import Cause, wait_for
 LIFE_S, HOUR_S = 2, 3600
 
 
-@check("VAULT-01", needs=["restart"])
+@check("VAULT-01", needs=["restart"], waits_s=4)
 def rotated_refresh_token_outlives_a_restart(world: World) -> None:
     """A merchant token that was refreshed before a restart, and has expired since, is refreshed after it.
 

@@ -165,11 +165,12 @@ def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps only the cases of the plan; checks that touch the whole target come last."""
+    """Keeps only the cases of the plan: the longest waits first, checks that touch the whole target last."""
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
     if config.stash[CONTEXT].target.role == "service":
         items[:] = in_order(items, _check)
+    items.sort(key=lambda item: -_check(item).waits_s)
     if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
     items.sort(key=lambda item: touches_whole_target(_check(item)))

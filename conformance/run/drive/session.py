@@ -26,6 +26,7 @@ from gateproof.conformance.run.drive.signals import postponed, terminated_as_int
 from gateproof.conformance.run.drive.time_limit import within
 from gateproof.conformance.run.drive.where import where
 from gateproof.conformance.run.prepare.agent import prepare_agent
+from gateproof.conformance.run.prepare.copies import prepare_copies
 from gateproof.conformance.run.prepare.gateway import CannotRun, Distrusted, Prepared, Stage, prepare
 from gateproof.conformance.run.prepare.service import prepare_service
 from gateproof.conformance.suite.campaign import Campaign, share_s
@@ -175,12 +176,7 @@ class _Run:
             return []
         if not (isinstance(target, Embedded) or (isinstance(target, GatewayTarget) and target.may_run_twice)):
             return []
-        found = []
-        for number in range(2, self._options.workers + 1):
-            own = folder / f"instance-{number}"
-            own.mkdir()
-            found.append(prepare(target, own, self._options.seed, stack))
-        return found
+        return prepare_copies(target, self._options.workers - 1, folder, self._options.seed, stack)
 
     def _prepared(self, target: Target | Embedded, folder: Path, stack: ExitStack) -> Prepared[Context]:
         role, seed = self._options.role, self._options.seed
