@@ -10,21 +10,17 @@ import asyncio
 import importlib
 import ssl
 import sys
-import tempfile
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
-from ipaddress import ip_address
 from pathlib import Path
 
 import jwt
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from uvicorn.server import ServerState
 
 from gateproof.reference.gateway.apps import create_apps
 from gateproof.reference.gateway.http_client import HttpClient
 from gateproof.reference.gateway.merchants import HONEST
+from gateproof.reference.self_signed import self_signed
 from gateproof.reference.serving import Origin, listen, server_tls
 
 _HOST = "127.0.0.1"
@@ -42,10 +38,7 @@ def warm_up() -> int:
     key = ec.generate_private_key(ec.SECP256R1())
     token = jwt.encode({"sub": "nobody"}, key, _ALGORITHM)
     jwt.decode(token, key.public_key(), [_ALGORITHM])
-    with tempfile.TemporaryDirectory(prefix="gateproof-warm-up-") as folder:
-        file = Path(folder) / "gateway.pem"
-        file.touch(mode=0o600)
-        file.write_bytes(_self_signed(key))
+    with self_signed(_HOST, key) as file:
         try:
             return asyncio.run(asyncio.wait_for(_answers(file), _LIMIT_S))
         except Exception:  # noqa: BLE001 - a fork that begins without it is slower, and no worse
@@ -101,24 +94,3 @@ def _asked_by_an_agent(url: str, trust: ssl.SSLContext) -> int | None:
     except wire.Failed:
         return None
     return status
-
-
-def _self_signed(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A certificate for loopback that is valid for an hour, with its key."""
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, _HOST)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))
-        .not_valid_after(now + timedelta(hours=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address(_HOST))]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return certificate.public_bytes(serialization.Encoding.PEM) + private

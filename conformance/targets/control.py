@@ -7,12 +7,12 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpcore
 
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
-from gateproof.conformance.wire.http1 import Incoming, Outgoing, exchanged
+from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged
 from gateproof.conformance.wire.pool import End, Pool
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30.0
 # Reusing an idle connection that the server has closed would look like a failed action.
 _KEEPALIVE_S = 1.0
-# Characters that strict servers accept on a request line; others are percent-encoded.
-_UNESCAPED = "!$%&'()*+,;=:@/?[]"
 LONGEST_ANSWER = 1024 * 1024
 # The log since the last call may cover a run of thousands of requests.
 LONGEST_LOG = 64 * 1024 * 1024
@@ -90,7 +88,7 @@ class HttpControl:
     """
 
     def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
-        there = httpcore.URL(quote(url, safe=_UNESCAPED))
+        there = httpcore.URL(escaped(url))
         name, is_secure = there.host.decode("ascii"), there.scheme == b"https"
         self._end = End(
             host=name, port=there.port or (443 if is_secure else 80), tls_name=name if is_secure else None

@@ -6,21 +6,20 @@ request cost: see docs/adr/0006.
 
 from __future__ import annotations
 
-import re
 import ssl
 import time
 import zlib
 from collections.abc import Callable
 from functools import lru_cache
 from threading import Lock
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import httpcore
 
 from gateproof.conformance.wire.bounded import Bounded, Deadline
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.exhausted import raise_if_exhausted
-from gateproof.conformance.wire.http1 import ENDED, Incoming, Outgoing, exchanged
+from gateproof.conformance.wire.http1 import ENDED, Incoming, Outgoing, escaped, exchanged
 from gateproof.conformance.wire.pool import End, Line, Pool
 from gateproof.conformance.wire.route import Place, host_and_port, trust
 
@@ -41,10 +40,6 @@ _OWN_HEADERS = (
 _PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 _SECURE = frozenset({"https", "wss"})
 _WITH_BODY = frozenset({"POST", "PUT", "PATCH"})
-# Characters that strict servers accept on a request line; others are percent-encoded.
-_UNESCAPED = "!$%&'()*+,;=:@/?[]"
-# As `quote` does, which takes longer.
-_NEEDS_NO_ESCAPE = re.compile(rf"[A-Za-z0-9_.~\-{re.escape(_UNESCAPED)}]*")
 
 
 class TooLate(Exception):
@@ -230,8 +225,7 @@ def _target(url: str) -> bytes:
     """Path and query of a URL, encoded for the request line."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    escaped = target if _NEEDS_NO_ESCAPE.fullmatch(target) else quote(target, safe=_UNESCAPED)
-    return escaped.encode("ascii")
+    return escaped(target).encode("ascii")
 
 
 def _decoder(headers: tuple[tuple[str, str], ...]) -> Callable[[bytes, int], bytes]:

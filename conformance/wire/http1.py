@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, cast
+from urllib.parse import quote
 
 import h11
 import httpcore
@@ -30,6 +31,15 @@ _LENGTH = re.compile("[0-9]{1,9}")
 # Headers of a request that change how its body is sent, or the protocol.
 _RARE = frozenset({b"transfer-encoding", b"upgrade"})
 _BODILESS = frozenset({204, 304})
+# Characters that strict servers accept on a request line; others are percent-encoded.
+_UNESCAPED = "!$%&'()*+,;=:@/?[]"
+# As `quote` does, which takes longer.
+_NEEDS_NO_ESCAPE = re.compile(rf"[A-Za-z0-9_.~\-{re.escape(_UNESCAPED)}]*")
+
+
+def escaped(target: str) -> str:
+    """A URL, or its path and query, as it may stand on a request line."""
+    return target if _NEEDS_NO_ESCAPE.fullmatch(target) else quote(target, safe=_UNESCAPED)
 
 
 class Outgoing:

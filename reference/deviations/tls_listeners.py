@@ -6,18 +6,12 @@ import asyncio
 import contextlib
 import ssl
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 from uvicorn.server import ServerState
 
+from gateproof.reference.self_signed import self_signed
 from gateproof.reference.serving import Listen, Listener, Origin, listen, server_tls
 
 _TLS_HANDSHAKE = 0x16
@@ -109,31 +103,8 @@ def listening_as(odd: Listen, *, which: int) -> Listen:
 
 async def with_wrong_certificate(origin: Origin, _tls: ssl.SSLContext | None, state: ServerState) -> Listener:
     """Listens with a self-signed certificate for another host."""
-    return await listen(origin, _self_made("gateway.example"), state)
-
-
-def _self_made(host: str) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    with TemporaryDirectory() as folder:
-        both = Path(folder) / "both.pem"
-        both.write_bytes(
-            key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-            + certificate.public_bytes(Encoding.PEM)
-        )
-        return server_tls(both, both)
+    with self_signed("gateway.example", ec.generate_private_key(ec.SECP256R1())) as both:
+        return await listen(origin, server_tls(both, both), state)
 
 
 async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,6 +13,7 @@ from gateproof.conformance.checks import checks_by_module
 from gateproof.conformance.run.service.order import in_order
 from gateproof.conformance.run.service.sharing_out import ServiceScheduling
 from gateproof.conformance.suite.check import Check
+from gateproof.conformance.suite.needs import touches_whole_target
 from gateproof.conformance.suite.turn import Turn
 
 FIRST, END, KEY, ANY = Turn.FIRST_CALLS, Turn.END_OF_A_PROXY_TOKEN, Turn.NEW_KEY, Turn.ANY
@@ -256,3 +257,10 @@ def test_worker_with_other_checks_is_an_error() -> None:
 
     with pytest.raises(ValueError, match="different checks"):
         gets_ready(scheduling, two, [ANY])
+
+
+def test_check_of_the_whole_target_has_no_turn() -> None:
+    """Those come last, in the order of the collection; a turn would say something else."""
+    found = [each for checks in checks_by_module("service").values() for each in checks]
+    assert [each.name for each in found if each.turn is not Turn.ANY]
+    assert not [each.name for each in found if each.turn is not Turn.ANY and touches_whole_target(each)]
