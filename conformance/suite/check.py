@@ -25,7 +25,7 @@ class Check:
     the end and examines everything that the run received. A check that `looks_back` evaluates everything that
     was done to its target before. A check with races states how many `rounds` have to count at the
     usual budget of examples. A check that waits for seconds at any target states how long in `waits_s`: it
-    begins early, so that no worker is left with it at the end.
+    does not begin among the last, which would leave one worker with it at the end.
     """
 
     rule: str

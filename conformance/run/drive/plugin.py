@@ -38,6 +38,7 @@ from gateproof.conformance.run.drive.gc_tuning import collect_seldom
 from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.judge import harness_error, judge
 from gateproof.conformance.run.drive.plan import Plan
+from gateproof.conformance.run.drive.spread_waits import waits_spread
 from gateproof.conformance.run.gateway.bench import GatewayBench
 from gateproof.conformance.run.service.bench import ServiceBench
 from gateproof.conformance.run.service.choosing import Choosing
@@ -165,15 +166,16 @@ def pytest_pycollect_makeitem(collector: Any, obj: object) -> list[pytest.Item] 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keeps only the cases of the plan: the longest waits first, checks that touch the whole target last."""
+    """Keeps only the cases of the plan; checks that touch the whole target come last."""
     plan = config.stash[PLAN]
     items[:] = [item for item in items if plan.takes_case(_id(item))]
     if config.stash[CONTEXT].target.role == "service":
         items[:] = in_order(items, _check)
-    items.sort(key=lambda item: -_check(item).waits_s)
     if plan.shuffle:
         random.Random(config.stash[CONTEXT].seed).shuffle(items)  # noqa: S311 - an order, not a secret
-    items.sort(key=lambda item: touches_whole_target(_check(item)))
+        items.sort(key=lambda item: touches_whole_target(_check(item)))
+    else:
+        items[:] = waits_spread(items, _check)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -46,15 +46,17 @@ def collected(*functions: Any, shuffle: bool = False) -> list[str]:
     return [item.name for item in items]
 
 
-def test_longest_waits_begin_first_in_each_part() -> None:
-    found = collected(brief, brief_with_the_clock, slow, slow_with_the_clock, slowest)
-    assert found == ["slowest", "slow", "brief", "slow_with_the_clock", "brief_with_the_clock"]
+def test_waits_are_in_the_middle_or_first_of_the_whole_target() -> None:
+    found = collected(brief, brief_with_the_clock, slow, slow_with_the_clock, slowest, other)
+    assert found == ["brief", "slowest", "slow", "other", "slow_with_the_clock", "brief_with_the_clock"]
 
 
 def test_order_of_equal_waits_stays() -> None:
-    assert collected(brief, slow, other, slowest) == ["slowest", "slow", "brief", "other"]
-    assert collected(other, slow, brief, slowest) == ["slowest", "slow", "other", "brief"]
+    assert collected(brief, other, slow) == ["brief", "slow", "other"]
+    assert collected(other, brief, slow) == ["other", "slow", "brief"]
+    assert collected(brief_with_the_clock, brief) == ["brief", "brief_with_the_clock"]
 
 
 def test_shuffled_order_is_not_by_waits() -> None:
-    assert collected(*[brief] * 20, slow, shuffle=True)[0] == "brief"
+    assert collected(slow, *[brief] * 40, shuffle=True)[20] == "brief"
+    assert collected(slow_with_the_clock, brief, shuffle=True) == ["brief", "slow_with_the_clock"]
