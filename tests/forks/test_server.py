@@ -19,10 +19,14 @@ from waiting import eventually
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
 
+MODULES = [f"gateproof.reference.{name}" for name in ("gateway", "defects", "variants")]
+WARM_UP = "gateproof.reference.warm_up"
+
+
 @contextmanager
 def fork_server(*modules: str, ends_with: int = 0) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof.reference.fork_server", *modules],
+        [sys.executable, "-m", "gateproof.forks.server", "--warm-up", WARM_UP, *(modules or MODULES)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -178,7 +182,7 @@ def test_everything_ends_with_what_stood_by() -> None:
         check=False,
     )
     assert late.returncode == 127
-    assert "it has ended" in late.stderr
+    assert "has ended" in late.stderr
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux ends children with their parent")

@@ -1,4 +1,4 @@
-"""Lets `gateproof.reference.fork_server` run a module, with this process's streams, signals and exit code.
+"""Lets `gateproof.forks.server` run a module, with this process's streams, signals and exit code.
 
 It is run as a file, without site-packages and with few imports, to start fast. `_signal` and `_socket` are
 used because `signal` and `socket` import `enum`, `re` and more, which takes longer than starting an
@@ -22,7 +22,7 @@ def main() -> int:
         os.chdir(server_folder)
         server.connect("calls")
     except OSError:
-        print("reference fork server: it has ended", file=sys.stderr)
+        print("gateproof: the process that forks this program has ended", file=sys.stderr)
         return _NO_SERVER
     for number in (SIGTERM, SIGINT):
         signal(number, lambda number, _: server.send(bytes([number])))
