@@ -24,8 +24,9 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +88,8 @@ class ForkServer:
                     if key.data == "end" and not os.read(self._until, 1):
                         return
                     if key.data == "call":
-                        with suppress(ConnectionError):
+                        # The caller has gone, or there can be no further process now.
+                        with suppress(OSError):
                             self._take(self._listening.accept()[0])
                     elif key.data == "child":
                         self._reap()
@@ -106,16 +108,21 @@ class ForkServer:
             caller.close()
             return
         server = os.getpid()
-        child = os.fork()
-        if child == 0:
-            _end_with(server)
-            self._selector.close()
-            # Its own caller as well: the caller has to see the end of the server.
-            for unused in (self._listening, self._woken, self._waking, caller, *self._callers.values()):
-                unused.close()
-            _become(call)
-        for stream in call.streams:
-            os.close(stream)
+        # An interrupted child must not go on as the server: it takes signals when it runs the module.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        try:
+            child = os.fork()
+            if child == 0:
+                _end_with(server)
+                self._selector.close()
+                # Its own caller as well: the caller has to see the end of the server.
+                for unused in (self._listening, self._woken, self._waking, caller, *self._callers.values()):
+                    unused.close()
+                _become(call, blocked)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            for stream in call.streams:
+                os.close(stream)
         for number in call.signals:
             _signal(child, number)
         self._callers[child] = caller
@@ -183,8 +190,8 @@ def _received(caller: socket.socket, main_of: Callable[[str], Main | None]) -> C
     while data and b"\n" not in data and len(data) < _MOST_OCTETS:
         more = caller.recv(_MOST_OCTETS)
         data = data + more if more else b""
-    said, _, signals = data.partition(b"\n")
-    module, arguments, folder, variables = ast.literal_eval(said.decode()) if said else ("", [], "", {})
+    said, whole, signals = data.partition(b"\n")
+    module, arguments, folder, variables = ast.literal_eval(said.decode()) if whole else ("", [], "", {})
     main = main_of(module)
     if main is None or len(streams) != _STREAMS:
         for stream in streams:
@@ -209,9 +216,14 @@ def _end_with(parent: int) -> None:
             os._exit(1)
 
 
-def _become(call: Call) -> None:
+def _become(call: Call, blocked: Iterable[int]) -> None:
     """Runs the called module in a new child, which ends without returning."""
     code = 1
+
+    def main(arguments: Sequence[str]) -> int:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        return call.main(arguments)
+
     try:
         _name(call.module)
         signal.set_wakeup_fd(-1)
@@ -223,12 +235,13 @@ def _become(call: Call) -> None:
         os.chdir(call.folder)
         os.environ.clear()
         os.environ.update(call.variables)
-        # It depends on the environment, and is computed once.
+        # Both depend on the environment, and are computed once.
         tempfile.tempdir = None
+        time.tzset()
         gc.set_threshold(*_USUAL_COLLECTION)
         sys.argv = [call.module, *call.arguments]
         _open_streams()
-        code = _ended(call.main, call.arguments)
+        code = _ended(main, call.arguments)
     finally:
         os._exit(code)
 

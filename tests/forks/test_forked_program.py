@@ -66,15 +66,16 @@ def ran(
 
 def test_program_has_what_its_caller_gives_it(forked: Sequence[str], tmp_path: Path) -> None:
     program = (
-        "import os, sys, tempfile; print('an error', file=sys.stderr)\n"
-        "print(os.getcwd(), os.environ['TOLD'], sys.argv[2:], sys.stdin.read(), tempfile.gettempdir())"
+        "import os, sys, tempfile, time; print('an error', file=sys.stderr)\n"
+        "print(os.getcwd(), os.environ['TOLD'], sys.argv[2:], sys.stdin.read())\n"
+        "print(tempfile.gettempdir(), *time.tzname)"
     )
     code, said, errors = ran(
-        forked, program, "a b", "c", folder=tmp_path, TOLD="this", TMPDIR=str(tmp_path.resolve())
+        forked, program, "a b", "c", folder=tmp_path, TOLD="this", TMPDIR=str(tmp_path.resolve()), TZ="XYZ-3"
     )
 
     assert (code, errors) == (5, "an error\n")
-    assert said == f"{tmp_path} this ['a b', 'c'] input {tmp_path.resolve()}\n"
+    assert said == f"{tmp_path} this ['a b', 'c'] input\n{tmp_path.resolve()} XYZ XYZ\n"
 
 
 def test_nothing_is_left_of_what_the_server_set(forked: Sequence[str], tmp_path: Path) -> None:
