@@ -25,8 +25,9 @@ def main(arguments: Sequence[str]) -> int:
     def with_chosen(target: Any, rules: Any, options: Any, *others: Any, **named: Any) -> Any:
         return carry_out(target, rules, replace(options, chosen=chosen), *others, **named)
 
-    with mock.patch.object(session, "carry_out", with_chosen):
-        return gateproof(words)
+    # As the command itself is run: without arguments of a caller, it forks its processes.
+    with mock.patch.object(session, "carry_out", with_chosen), mock.patch.object(sys, "argv", [file, *words]):
+        return gateproof()
 
 
 if __name__ == "__main__":

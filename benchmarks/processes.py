@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import IO
 
 HARNESS = "harness"
-# The parties that a run starts, by their command line; everything else is the harness. In older commits the
-# modules are in no package.
+# The parties that a run starts, by their name or their command line; everything else is the harness. A fork
+# has the command line of its parent. In older commits nothing is forked, and the modules are in no package.
 PARTIES = {
-    "gateway": re.compile(r" -m (gateproof\.)?reference\.gateway"),
-    "service": re.compile(r" -m (gateproof\.)?reference\.service"),
-    "merchant": re.compile(r" -m (gateproof\.)?fakes\.merchant"),
+    "gateway": re.compile(r"^gateway: | -m (gateproof\.)?reference\.gateway"),
+    "service": re.compile(r"^service: | -m (gateproof\.)?reference\.service"),
+    "merchant": re.compile(r"^merchant: | -m (gateproof\.)?fakes\.merchant"),
     "proxy": re.compile(r"\bmitmdump\b"),
 }
 # Each look counts the processor time so far; what a process uses after its last look is not seen.
@@ -93,9 +93,9 @@ def pss_kb(rollup: str) -> int:
     return next((int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:")), 0)
 
 
-def party(command_line: str) -> str:
-    """Which party of a run a process belongs to."""
-    return next((name for name, pattern in PARTIES.items() if pattern.search(command_line)), HARNESS)
+def party(what_runs: str) -> str:
+    """Which party of a run a process belongs to, by `name: command line`."""
+    return next((name for name, pattern in PARTIES.items() if pattern.search(what_runs)), HARNESS)
 
 
 def measured(command: Sequence[str], folder: Path, limit_s: float, *, output: IO[str] | None = None) -> Usage:
@@ -118,8 +118,8 @@ def measured(command: Sequence[str], folder: Path, limit_s: float, *, output: IO
         finally:
             _end(running)
     of: dict[str, float] = {}
-    for command_line, seconds in used.values():
-        of[party(command_line)] = of.get(party(command_line), 0.0) + seconds
+    for what_runs, seconds in used.values():
+        of[party(what_runs)] = of.get(party(what_runs), 0.0) + seconds
     return Usage(
         exit_code=running.returncode,
         wall_s=time.monotonic() - begun,
@@ -136,18 +136,19 @@ def _stat(folder: Path) -> list[str]:
 
 
 def _count(pids: Sequence[int], used: dict[tuple[int, str], tuple[str, float]]) -> None:
-    """Stores the command line and the processor time of each process, by PID and time of its start."""
+    """Stores what runs, and the processor time, of each process, by PID and time of its start."""
     for pid in pids:
         folder = Path(f"/proc/{pid}")
         try:
             fields = _stat(folder)
-            command_line = (folder / "cmdline").read_text().replace("\0", " ")
+            name, words = ((folder / file).read_text() for file in ("comm", "cmdline"))
         except (OSError, IndexError):
             continue
         key = pid, fields[19]
         # A process that has just ended has an empty command line.
-        known = command_line or used.get(key, ("", 0.0))[0]
-        used[key] = known, (int(fields[11]) + int(fields[12])) / _TICK
+        known = used.get(key, ("", 0.0))[0]
+        what_runs = f"{name.strip()}: {words.replace(chr(0), ' ')}" if words else known
+        used[key] = what_runs, (int(fields[11]) + int(fields[12])) / _TICK
 
 
 def _children_s() -> float:

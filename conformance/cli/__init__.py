@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code; 2 for a wrong command line."""
     parser = _parser()
     options = parser.parse_args(arguments)
+    # Not one in which others run, too, such as a test.
+    options.own_process = arguments is None
     handler = getattr(options, "handler", None)
     if handler is None:
         parser.print_help(sys.stderr)

@@ -62,6 +62,7 @@ def handle(given: argparse.Namespace) -> int:
     from gateproof.conformance.cli.outputs import refuse_foreign  # noqa: PLC0415
     from gateproof.conformance.cli.own_parties import own_parties  # noqa: PLC0415
     from gateproof.conformance.run.context.embedded import embedded_reference  # noqa: PLC0415
+    from gateproof.conformance.run.drive.run_forks import run_forks  # noqa: PLC0415
     from gateproof.conformance.targets.errors import TargetError  # noqa: PLC0415
     from gateproof.reports.baseline import BaselineError  # noqa: PLC0415
     from gateproof.reports.signing import KeyProblem, signing_key  # noqa: PLC0415
@@ -79,6 +80,9 @@ def handle(given: argparse.Namespace) -> int:
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
+            if given.own_process:
+                # Before a file is opened and a key is read: forks copy all that is here.
+                holding.enter_context(run_forks(role, workers=options.workers, embedded=target is None))
             if arguments.sign_key is not None:
                 hide()
             key = signing_key(arguments.sign_key, os.environ)

@@ -143,7 +143,8 @@ class HttpControl:
                     raise ControlFailed(action, f"the answer is longer than {limit} bytes")
                 if time.monotonic() - started > TIMEOUT_S:
                     raise ControlFailed(action, f"the answer did not end within {TIMEOUT_S:g} s")
-            keep = answer.allows_another()
+            # Frameworks answer 500 for an error that nobody handled, and close the connection a moment later.
+            keep = answer.allows_another() and (answer.status < 500 or answer.status == 501)
         finally:
             line.give_back(keep=keep)
         return answer, bytes(body)

@@ -14,6 +14,7 @@ import random
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp
@@ -34,11 +35,11 @@ EXIT_PORT_TAKEN = 98
 _NEW_OBJECTS = 20_000
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the configuration from stdin and serves; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m gateproof.fakes.merchant", description=__doc__)
     parser.add_argument("--verbose", action="store_true", help="log one line a request to stderr")
-    if parser.parse_args().verbose:
+    if parser.parse_args(arguments).verbose:
         logging.getLogger("gateproof.fakes.merchant").addHandler(logging.StreamHandler())
         logging.getLogger("gateproof.fakes.merchant").setLevel(logging.INFO)
     # Modules stay, and requests leave few reference cycles, so the collection is made rarer.

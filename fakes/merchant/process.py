@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from gateproof.fakes.merchant.admin import MerchantAdmin
 from gateproof.fakes.merchant.config import MerchantConfig
+from gateproof.forks.here import forked
 from gateproof.package import PYTHON_MODULE
 
 START_TIMEOUT_S = 60.0
@@ -73,7 +74,7 @@ def start(config: MerchantConfig) -> MerchantProcess:
     # Not a pipe: it is read only at the end, and a full pipe would block the merchant.
     errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by stop
     process = subprocess.Popen(
-        [*PYTHON_MODULE, "gateproof.fakes.merchant"],
+        forked((*PYTHON_MODULE, "gateproof.fakes.merchant")),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=errors,

@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "gateproof"
 PACKAGES = ("conformance", "fakes", "reference", "reports")
-# What fakes and reference have in common, inside the installed package.
-SHARED = "doubles"
+# What fakes and reference have in common, and what forks processes; inside the installed package.
+DOUBLES, FORKS = "doubles", "forks"
+SHARED = (DOUBLES, FORKS)
 # Other folders of the checkout may import all packages, by their installed names (`gateproof.…`).
 BESIDE = ("benchmarks", "docs", "tests")
 # The layers of conformance, from the lowest: each imports lower layers and its own folder. Two folders of one
@@ -33,15 +34,16 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 # No module imports mitmproxy: it has its own environment, because it pins old versions of our dependencies.
 OUTSIDER = "mitmproxy"
 MAY_IMPORT = {
-    "conformance": {"conformance", "fakes", "reports"},
-    "fakes": {"fakes", SHARED},
-    "reference": {"reference", SHARED},
+    "conformance": {"conformance", "fakes", "reports", FORKS},
+    "fakes": {"fakes", DOUBLES, FORKS},
+    "reference": {"reference", DOUBLES},
     "reports": {"reports"},
-    SHARED: {SHARED},
+    DOUBLES: {DOUBLES},
+    FORKS: {FORKS},
 }
 KNOWN = set(MAY_IMPORT)
 # conformance uses the reference only as a process that it starts.
-MAY_LAUNCH = {**MAY_IMPORT, "conformance": set(PACKAGES)}
+MAY_LAUNCH = {**MAY_IMPORT, "conformance": {*PACKAGES, FORKS}}
 IMPORTING_CALLS = {"__import__", "find_spec", "import_module", "importorskip", "resolve_name", "run_module"}
 
 
@@ -101,8 +103,8 @@ def imports_in(tree: ast.Module) -> list[Import]:
 
 def violations(root: Path) -> list[str]:
     found = []
-    for package in (*PACKAGES, SHARED):
-        for path in sorted((root / (f"{OURS}/{SHARED}" if package == SHARED else package)).rglob("*.py")):
+    for package in (*PACKAGES, *SHARED):
+        for path in sorted((root / (f"{OURS}/{package}" if package in SHARED else package)).rglob("*.py")):
             for found_import in imports_in(ast.parse(path.read_text(encoding="utf-8"))):
                 top, _, rest = found_import.module.partition(".")
                 other = rest.partition(".")[0]
@@ -247,7 +249,7 @@ def test_a_planted_circle_of_folders_is_found(tmp_path: Path) -> None:
 def test_there_is_something_to_guard() -> None:
     for package in PACKAGES:
         assert list((ROOT / package).rglob("*.py")), f"{package} has no modules"
-    assert list((ROOT / OURS / SHARED).rglob("*.py"))
+    assert all(list((ROOT / OURS / shared).rglob("*.py")) for shared in SHARED)
 
 
 @pytest.mark.parametrize(
@@ -272,6 +274,8 @@ def test_there_is_something_to_guard() -> None:
         ("fakes", "command = ('python', '-m', 'gateproof.conformance.cli')"),
         ("fakes", "command = (*PYTHON_MODULE, 'gateproof.conformance.cli')"),
         ("gateproof/doubles", "from gateproof.reference import ids"),
+        ("gateproof/forks", "import importlib\nimportlib.import_module('gateproof.reference.gateway')"),
+        ("reference", "from gateproof.forks import server"),
         ("conformance", "from gateproof.doubles import endpoints"),
         ("conformance", "import mitmproxy"),
         ("conformance", "from mitmproxy import http"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("conformance", "fakes", "reference", "reports", "gateproof/doubles")
+PACKAGES = ("conformance", "fakes", "reference", "reports", "gateproof/doubles", "gateproof/forks")
 EMPTY_NAMES = {"common", "data", "helper", "helpers", "manager", "misc", "util", "utils"}
 LONGEST = 400
 

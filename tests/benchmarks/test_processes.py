@@ -21,6 +21,8 @@ STARTS_BUSY = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {B
         ("/x/python -m reference.gateway --exit-with-stdin", "gateway"),
         ("/x/python -P -m gateproof.reference.service", "service"),
         ("/x/python -P -m gateproof.fakes.merchant", "merchant"),
+        ("merchant: /x/python /x/bin/gateproof run", "merchant"),
+        ("worker: /x/python /x/bin/gateproof run", "harness"),
         ("/x/python /x/bin/mitmdump -q", "proxy"),
         ("/x/python /x/bin/gateproof run --target reference.gateway.toml", "harness"),
         ("", "harness"),

@@ -28,6 +28,7 @@ from gateproof.conformance.targets.model import (
 )
 from gateproof.conformance.wire.ports import kept_port
 from gateproof.conformance.wire.secret import Secret
+from gateproof.forks.here import forked
 from gateproof.package import PYTHON_MODULE
 
 _OPERATIONS = {
@@ -81,7 +82,7 @@ def embedded_gateway(
     certificate = authority.issue("gateway")
     token = None if embedded.open_control else Secret("control_token", secrets.token_urlsafe(24))
     command = (
-        *(*embedded.program, "--exit-with-stdin"),
+        *(*forked(embedded.program), "--exit-with-stdin"),
         *("--base-url", base_url, "--core-url", core_url, "--control-url", control_url),
         *("--tls-cert", str(certificate.cert_file), "--tls-key", str(certificate.key_file)),
         *(("--console-url", embedded.console.url) if embedded.console is not None else ()),
@@ -152,7 +153,7 @@ def embedded_service(
         service_url=url,
         metadata_url=None,
         reach=Reach(ca_file=authority.ca_file),
-        launch=Launch(command=(*embedded.program, "--exit-with-stdin"), cwd=own, timeout_s=30.0),
+        launch=Launch(command=(*forked(embedded.program), "--exit-with-stdin"), cwd=own, timeout_s=30.0),
         operation=_OPERATIONS[embedded.operation],
         # RSA keys take longer to generate, and a proof needs thousands.
         world=World(algorithm="ES256"),
@@ -168,7 +169,7 @@ def embedded_agent(embedded: Embedded, folder: Path) -> AgentTarget:
         file=None,
         name=embedded.name,
         version=embedded.version,
-        launch=Launch(command=embedded.program, cwd=folder, timeout_s=30.0),
+        launch=Launch(command=forked(embedded.program), cwd=folder, timeout_s=30.0),
         logs=Logs(),
         own_parties=embedded.own_parties,
     )

@@ -18,13 +18,15 @@ from gateproof.conformance.checks import index, place
 from gateproof.conformance.kit.gateway.received import RunTotals
 from gateproof.conformance.run.context.base import Context
 from gateproof.conformance.run.context.service import ServiceContext
-from gateproof.conformance.run.drive import plugin
+from gateproof.conformance.run.drive import plugin, worker
 from gateproof.conformance.run.drive.interruption import Interruption
 from gateproof.conformance.run.drive.plan import Plan
 from gateproof.conformance.run.drive.plugin import CONTEXT, INTERRUPTION, PLAN, SURVEY
 from gateproof.conformance.run.service.worker_copy import share_of
 from gateproof.conformance.suite.check import Check
 from gateproof.conformance.suite.needs import touches_whole_target
+from gateproof.forks.here import forked
+from gateproof.package import PYTHON_MODULE
 from gateproof.reports.result_json import check_result_from_json
 from gateproof.reports.verdicts import CheckResult, Reason, Verdict
 
@@ -211,7 +213,9 @@ def run_phase(plan: Plan, contexts: Sequence[Context], sink: Sink, *, workers: i
 def _shared_out(workers: int) -> list[str]:
     """The options with which pytest distributes checks to workers; these load the plugin by name."""
     # -P: workers do not import modules from the current folder.
-    python = f"{shlex.quote(os.path.normpath(sys.executable))} -P"
+    alone = (os.path.normpath(sys.executable), "-P")
+    fork = forked((*PYTHON_MODULE, worker.__name__))
+    python = shlex.join(alone if fork[: len(PYTHON_MODULE)] == PYTHON_MODULE else fork)
     # Without a number, such workers would be restarted without limit.
     return [
         *("-p", plugin.__name__, "-p", "xdist.plugin", "--dist", "load"),

@@ -34,6 +34,7 @@ from gateproof.conformance.suite.rules import Rule, load
 from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, ServiceTarget, Target
 from gateproof.conformance.wire.rate_limit import Pace
+from gateproof.forks.here import how_forks_ended
 from gateproof.reports import leaks
 from gateproof.reports.evidence import EvidenceWriter, LeakFound
 from gateproof.reports.failed_steps import as_a_step, claim_of
@@ -248,7 +249,7 @@ class _Run:
             try:
                 received = run_phase(plan, contexts, note, workers=1 if plan.serial else options.workers)
             except PhaseFailed as fault:
-                raise CutShort(f"the harness broke: {fault}") from fault
+                raise CutShort(how_forks_ended() or f"the harness broke: {fault}") from fault
             survey.add(received)
             contexts = [_later(each, survey) for each in contexts]
             if self._failed & fatal:
@@ -263,8 +264,11 @@ class _Run:
     def _note(self, writer: EvidenceWriter, result: CheckResult, place: int = 0) -> None:
         """Records a result, and the failure of another rule if one of its steps failed in the check.
 
-        `place` says which instance of the target it is about.
+        `place` says which instance of the target it is about. A target that ended because processes of this
+        run did is not judged.
         """
+        if ended := how_forks_ended():
+            raise CutShort(ended)
         decides = self._level_of(result.rule) in deciding_levels(strict=self._options.strict)
         result = self._ends[place].judged(result, decides=decides)
         with postponed():

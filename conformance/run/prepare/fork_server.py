@@ -1,4 +1,4 @@
-"""Starts the reference's fork server, with which many parties can be started fast."""
+"""Starts a fork server for the reference, with which many parties can be started fast."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from contextlib import ExitStack, suppress
 
 from gateproof.package import PYTHON_MODULE
 
+WARM_UP = "gateproof.reference.warm_up"
 _READY_S = 30.0
 _END_S = 5.0
+# All that have a gateway.
+_MODULES = (
+    "gateproof.reference.gateway",
+    "gateproof.reference.defects",
+    "gateproof.reference.variants",
+    "gateproof.reference.mutants",
+)
 # The command that this worker got from the process that started it.
 _given: list[tuple[str, ...]] = []
 
@@ -61,7 +69,7 @@ def restarted_fast(command: tuple[str, ...], stack: ExitStack) -> tuple[str, ...
 
 def _start(stack: ExitStack, modules: Sequence[str]) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [*PYTHON_MODULE, "gateproof.reference.fork_server", *modules],
+        [*PYTHON_MODULE, "gateproof.forks.server", "--warm-up", WARM_UP, *(modules or _MODULES)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # Ctrl-C must not reach it; its parent ends it.

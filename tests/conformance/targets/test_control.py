@@ -1,6 +1,7 @@
 """Control over HTTP and by command: what counts as an answer, as unsupported, as a failure."""
 
 import json
+import socket
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -142,6 +143,30 @@ def test_failure_that_quotes_what_was_sent_is_not_told(monkeypatch, over_http):
         over_http.call("sign_in", user={"password": "s3cret-of-alice"})
 
     assert "s3cret" not in str(caught.value)
+
+
+def test_no_action_follows_an_error_on_the_same_connection():
+    """Its server answers as if the connection stayed open, and then ends it."""
+    head = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+
+    def serve(listening: socket.socket) -> None:
+        for status in (b"500 Internal Server Error", b"200 OK"):
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(head % status)
+                # Until another request, or the end.
+                connection.recv(4096)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,))
+        thread.start()
+        plane = HttpControl(f"http://127.0.0.1:{listening.getsockname()[1]}/control")
+        with pytest.raises(ControlFailed, match="status 500"):
+            plane.call("rotate_keys")
+        assert plane.call("rotate_keys") == {}
+        plane.close()
+        thread.join()
 
 
 def test_nobody_there_is_a_failure():

@@ -130,10 +130,7 @@ def fork_servers_of(parent: int) -> list[int]:
     for place in Path("/proc").glob("[0-9]*/stat"):
         try:
             its_parent = int(place.read_text().rpartition(")")[2].split()[1])
-            if (
-                its_parent == parent
-                and b"gateproof.reference.fork_server" in place.with_name("cmdline").read_bytes()
-            ):
+            if its_parent == parent and b"gateproof.forks.server" in place.with_name("cmdline").read_bytes():
                 found.append(int(place.parent.name))
         except OSError:
             continue

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,10 +19,18 @@ from waiting import eventually
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
 
+MODULES = [f"gateproof.reference.{name}" for name in ("gateway", "defects", "variants")]
+WARM_UP = "gateproof.reference.warm_up"
+
+
 @contextmanager
-def fork_server(*modules: str, ends_with: int = 0) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
+def fork_server(
+    *modules: str,
+    ends_with: int = 0,
+    program: Sequence[str] = ("-m", "gateproof.forks.server"),
+) -> Iterator[tuple[list[str], subprocess.Popen[bytes]]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof.reference.fork_server", *modules],
+        [sys.executable, *program, "--warm-up", WARM_UP, *(modules or MODULES)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -86,7 +94,7 @@ def test_it_runs_only_the_modules_that_it_was_given() -> None:
             )
         )
     assert (given.returncode, b"stays on loopback" in given.stderr) == (2, True)
-    assert (other.returncode, other.stdout) == (1, b"")
+    assert (other.returncode, other.stdout) == (127, b"")
 
 
 def test_a_module_runs_with_the_callers_arguments_streams_and_exit_code(runner: list[str]) -> None:
@@ -178,7 +186,7 @@ def test_everything_ends_with_what_stood_by() -> None:
         check=False,
     )
     assert late.returncode == 127
-    assert "it has ended" in late.stderr
+    assert "has ended" in late.stderr
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="only Linux ends children with their parent")
@@ -188,13 +196,87 @@ def test_everything_ends_with_a_server_that_is_killed() -> None:
         with subprocess.Popen([*command, "gateproof.reference.gateway", *given]) as caller:
             assert eventually(lambda: answers(base))
             server.kill()
-            assert caller.wait(20) == 1
+            assert caller.wait(20) == 127
         assert eventually(lambda: not answers(base))
 
 
 def test_nothing_else_is_run(runner: list[str]) -> None:
     done = subprocess.run([*runner, "http.server"], capture_output=True, timeout=30, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 127
+
+
+# Its first fork is one too many.
+FORKS_LATER = """
+import os, sys
+from gateproof.forks import server
+fork, codes = os.fork, [11]
+def fork_later():
+    if codes:
+        raise BlockingIOError(codes.pop(), "no further process")
+    return fork()
+os.fork = fork_later
+sys.exit(server.main())
+"""
+
+
+def test_server_that_cannot_fork_now_takes_the_next_call() -> None:
+    with fork_server(program=("-c", FORKS_LATER)) as (command, _):
+        codes = [
+            subprocess.run(
+                [*command, "gateproof.reference.variants", "gateway", "--list"],
+                stdout=subprocess.DEVNULL,
+                timeout=30,
+                check=False,
+            ).returncode
+            for _ in range(2)
+        ]
+    assert codes == [127, 0]
+
+
+# What a client of the server is about to do when it gets a signal.
+MOMENTS = ("os.getcwd()", "server.connect", "signal(number", "while sent <", "os.open(", "server.recv(")
+
+
+def client_that_does(what: str, moment: str, runner: Sequence[str], folder: Path) -> list[str]:
+    """The command of a client that does something else first at this moment."""
+    python, *options, client, server = runner
+    source = Path(client).read_text()
+    (line,) = [line for line in source.splitlines() if moment in line]
+    before = line[: len(line) - len(line.lstrip())] + what
+    (folder / "client.py").write_text(source.replace(line, f"{before}\n{line}"))
+    return [python, *options, str(folder / "client.py"), server]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_at_any_moment_ends_no_other_call(
+    runner: list[str], number: signal.Signals, moment: str, tmp_path: Path
+) -> None:
+    command = client_that_does(f"os.kill(os.getpid(), {int(number)})", moment, runner, tmp_path)
+    given, base = addresses()
+    with subprocess.Popen([*runner, "gateproof.reference.gateway", *given], stdin=subprocess.PIPE) as other:
+        assert eventually(lambda: answers(base))
+        stopped = subprocess.run(
+            [*command, "gateproof.reference.gateway", "--help"], capture_output=True, timeout=30, check=False
+        )
+        other.terminate()
+        assert other.wait(20) == 0
+    assert stopped.returncode in {0, 128 + number, -number}
+
+
+@pytest.mark.parametrize("late", ["time.sleep(1)", "time.sleep(1); os.kill(os.getpid(), SIGTERM)"])
+@pytest.mark.parametrize("moment", MOMENTS[-3:])
+def test_a_module_that_ends_before_its_client_goes_on_has_its_exit_code(
+    runner: list[str], moment: str, late: str, tmp_path: Path
+) -> None:
+    command = client_that_does(f"import time; {late}", moment, runner, tmp_path)
+    done = subprocess.run(
+        [*command, "gateproof.reference.variants", "gateway", "nothing"],
+        stderr=subprocess.DEVNULL,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
 
 
 def test_many_come_and_go_at_once(runner: list[str]) -> None:
