@@ -13,6 +13,7 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
+from gateproof.conformance.targets.forks import Fork, runner_of
 from gateproof.conformance.targets.guardian import guardian
 from gateproof.conformance.targets.guardian_process import kill_marked
 from gateproof.conformance.targets.output import Output
@@ -53,7 +54,7 @@ class LaunchFailed(Exception):
 class Running:
     """A started target; leaving the context stops its whole process group."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: Output, mark: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, output: Output, mark: str) -> None:
         self._process = process
         self._output = output
         # A variable in the environment of all its processes.
@@ -98,11 +99,16 @@ class Running:
 
     def wait(self, timeout_s: float) -> int | None:
         """Waits for the target to end by itself; None if the time is over first."""
-        if self._process.returncode is None and not ended_within(self.pid, timeout_s):
+        if self._process.returncode is None and not self._ended_within(timeout_s):
             return None
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout_s)
         return self.exit_code()
+
+    def _ended_within(self, timeout_s: float) -> bool:
+        if isinstance(self._process, Fork):
+            return self._process.ended_within(timeout_s)
+        return ended_within(self.pid, timeout_s)
 
     @property
     def printed(self) -> int:
@@ -225,16 +231,7 @@ def launch(
 def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
     output, mark = Output(output_file), secrets.token_hex(8)
     try:
-        process = subprocess.Popen(
-            spec.command,
-            cwd=spec.cwd,
-            env={**env, _MARK: mark},
-            # A pipe that stays open: a target that watches its stdin ends with the harness.
-            stdin=subprocess.PIPE,
-            stdout=output.pipe,
-            stderr=output.pipe,
-            start_new_session=True,
-        )
+        process = _started(spec, output.pipe, {**env, _MARK: mark})
     except OSError as error:
         raise LaunchFailed(
             f"cannot launch the target: {why_not_started(spec.command, spec.cwd, error)}"
@@ -242,6 +239,21 @@ def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
     finally:
         output.start()
     return Running(process, output, f"{_MARK}={mark}")
+
+
+def _started(spec: Launch, output: int, env: Mapping[str, str]) -> subprocess.Popen[bytes] | Fork:
+    """The process, with a pipe as stdin that stays open: a target that watches it ends with the harness."""
+    if runner := runner_of(spec.command):
+        return Fork(runner, spec.command[len(runner) :], cwd=spec.cwd, env=env, output=output)
+    return subprocess.Popen(
+        spec.command,
+        cwd=spec.cwd,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
 
 
 def _wait(running: Running, spec: Launch, ready: Callable[[], bool], where: str) -> None:

@@ -45,7 +45,11 @@ def main() -> int:
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in _STREAMS:
             os.dup2(quiet, stream)
-        code = int(server.recv(16) or _NO_SERVER)
+        # The number of the process, which is of no use here, and in the end its exit code.
+        said = b""
+        while more := server.recv(64):
+            said += more
+        code = int(said.partition(b"\n")[2] or _NO_SERVER)
     except OSError:
         return _NO_SERVER
     return code if code >= 0 else 128 - code

@@ -115,10 +115,9 @@ class ForkServer:
             if child == 0:
                 _end_with(server)
                 self._selector.close()
-                # Its own caller as well: the caller has to see the end of the server.
-                for unused in (self._listening, self._woken, self._waking, caller, *self._callers.values()):
+                for unused in (self._listening, self._woken, self._waking, *self._callers.values()):
                     unused.close()
-                _become(call, blocked)
+                _become(call, blocked, caller)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             for stream in call.streams:
@@ -216,8 +215,12 @@ def _end_with(parent: int) -> None:
             os._exit(1)
 
 
-def _become(call: Call, blocked: Iterable[int]) -> None:
-    """Runs the called module in a new child, which ends without returning."""
+def _become(call: Call, blocked: Iterable[int], caller: socket.socket) -> None:
+    """Runs the called module in a new child, which ends without returning.
+
+    The caller learns the number of the child and of its process group. Then the child closes this connection,
+    because the caller has to see the end of the server.
+    """
     code = 1
 
     def main(arguments: Sequence[str]) -> int:
@@ -229,6 +232,9 @@ def _become(call: Call, blocked: Iterable[int]) -> None:
         signal.set_wakeup_fd(-1)
         _reset_signals()
         os.setsid()
+        with suppress(OSError):
+            caller.sendall(f"{os.getpid()}\n".encode())
+        caller.close()
         for place, stream in enumerate(call.streams):
             os.dup2(stream, place)
             os.close(stream)

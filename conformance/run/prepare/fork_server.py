@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 
+from gateproof.conformance.targets import forks
 from gateproof.package import PYTHON_MODULE
 
 WARM_UP = "gateproof.reference.warm_up"
@@ -41,7 +42,10 @@ class ForkServer:
 
     def __init__(self, stack: ExitStack, *modules: str) -> None:
         self._process = _start(stack, modules) if hasattr(os, "fork") else None
-        self.runner = _announced_command(self._process) if self._process is not None else PYTHON_MODULE
+        self.runner: tuple[str, ...] = PYTHON_MODULE
+        if self._process is not None and (announced := _announced_command(self._process)):
+            self.runner = announced
+            forks.know(announced)
 
     def check(self) -> None:
         """Raises an error if the server has ended: the processes that it started have ended, too."""
@@ -52,6 +56,8 @@ class ForkServer:
 def give(runner: tuple[str, ...]) -> None:
     """Every trial of this process uses this command from now on."""
     _given[:] = [runner]
+    if runner != PYTHON_MODULE:
+        forks.know(runner)
 
 
 def runner_here(stack: ExitStack) -> tuple[str, ...]:
@@ -83,7 +89,7 @@ def _announced_command(process: subprocess.Popen[bytes]) -> tuple[str, ...]:
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     ready, _, _ = select.select([process.stdout], [], [], _READY_S)
     line = process.stdout.readline() if ready else b""
-    return tuple(json.loads(line)) if line else PYTHON_MODULE
+    return tuple(json.loads(line)) if line else ()
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
