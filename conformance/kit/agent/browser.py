@@ -5,10 +5,8 @@ from __future__ import annotations
 import http.client
 import os
 import secrets
-import shlex
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -19,13 +17,15 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import SplitResult, urlsplit
 
+from gateproof.conformance.kit.agent.browser_program import program
 from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.wire.tracing import Tracing
 
-_CALLER = Path(__file__).with_name("browser_caller.py")
 _MOST_OCTETS = 64 * 1024
 # The environment may be larger than a page at the callback.
 _MOST_OF_A_CALL = 4 * 1024 * 1024
+# A call begins with a token and two numbers.
+_NUMBERS = 3
 # An agent may open the browser first and listen afterwards: a real user takes longer to sign in.
 _LISTENS_WITHIN_S = 12.0
 # The same if it has listened before: it has probably stopped.
@@ -54,8 +54,7 @@ class BrowserCommand:
         place.touch(mode=0o600)
         place.write_text(f"{self._server_socket.getsockname()[1]} {self._token}")
         self.path = folder / "browser"
-        words = shlex.join([sys.executable, "-I", "-S", str(_CALLER), str(place)])
-        self.path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        self.path.write_text(program(place))
         self.path.chmod(0o700)
 
     def __enter__(self) -> Self:
@@ -87,9 +86,9 @@ class BrowserCommand:
         done = False
         with connection, suppress(OSError, ValueError):
             connection.settimeout(5.0)
-            token, addresses, *texts = map(os.fsdecode, _read_all(connection).split(b"\0"))
+            token, addresses, _, *texts = map(os.fsdecode, _read_call(connection))
             opened = self._opened
-            if token == self._token and opened is not None and addresses == "1" and texts:
+            if token == self._token and opened is not None and addresses == "1":
                 done = opened(texts[0], "\n".join(texts[1:]))
             connection.sendall(b"0" if done else b"1")
 
@@ -211,10 +210,18 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def _read_all(connection: socket.socket) -> bytes:
-    said = bytearray()
-    while more := connection.recv(65536):
+def _read_call(connection: socket.socket) -> list[bytes]:
+    """The token, how many addresses and how many variables follow, and these; a zero octet ends each.
+
+    Raises ValueError if that does not arrive.
+    """
+    said, wanted = bytearray(), 0
+    while not wanted or said.count(0) < wanted:
+        more = connection.recv(65536)
         said += more
-        if len(said) > _MOST_OF_A_CALL:
-            raise ValueError("an address and an environment of more than 4 MiB")
-    return bytes(said)
+        if not more or len(said) > _MOST_OF_A_CALL:
+            raise ValueError("no whole call, or an address and an environment of more than 4 MiB")
+        if not wanted and said.count(0) >= _NUMBERS:
+            numbers = said.split(b"\0", _NUMBERS)[1:_NUMBERS]
+            wanted = _NUMBERS + sum(map(int, numbers))
+    return bytes(said).split(b"\0")[:wanted]

@@ -1,16 +1,14 @@
 """Hands an address and its environment to the harness, and ends when the user's browser is done with it.
 
-Agents in any language start it like a browser, so it runs as a file, without site-packages. The port and
-token of the harness are in a file, not in the arguments, which other users of the machine could see.
-
-A proof starts it a thousand times. It uses `_socket` and no JSON, because `socket` and `json` import `enum`,
-`re` and more, which takes longer than starting an interpreter. Arguments and variables contain no zero octet,
-so a zero octet separates them.
+It is the browser command where bash cannot be (`browser_program.py`), and runs as a file, without
+site-packages. It uses `_socket` and no JSON, because `socket` and `json` import `enum`, `re` and more, which
+takes longer than starting an interpreter. Arguments and variables contain no zero octet, so a zero octet ends
+each of them.
 """
 
 import os
 import sys
-from _socket import AF_INET, SHUT_WR, SOCK_STREAM, socket
+from _socket import AF_INET, SOCK_STREAM, socket
 
 _PATIENCE_S = 60.0
 
@@ -24,8 +22,8 @@ def main() -> int:
         harness.settimeout(_PATIENCE_S)
         harness.connect(("127.0.0.1", int(port)))
         given = [f"{name}={value}" for name, value in os.environ.items()]
-        harness.sendall(b"\0".join(map(os.fsencode, [token, str(len(addresses)), *addresses, *given])))
-        harness.shutdown(SHUT_WR)
+        said = [token, str(len(addresses)), str(len(given)), *addresses, *given]
+        harness.sendall(b"".join(os.fsencode(text) + b"\0" for text in said))
         return 0 if harness.recv(1) == b"0" else 1
     except (OSError, ValueError, KeyboardInterrupt):
         # Ctrl-C also reaches this process; it ends without a traceback.

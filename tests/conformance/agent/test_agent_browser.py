@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -11,15 +12,39 @@ from pathlib import Path
 
 import pytest
 
+from gateproof.conformance.kit.agent import browser_program
 from gateproof.conformance.kit.agent.browser import NO_PAGE, BrowserCommand, Courier, is_this_machine
 
 URL = "https://127.0.0.1:9/ask?state=a%20b&x='$(id)"
 
 
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[BrowserCommand]:
+@pytest.fixture(params=["bash", "Python"])
+def browser(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[BrowserCommand]:
+    if request.param == "Python":
+        monkeypatch.setattr(browser_program, "_bash", lambda: None)
+    elif browser_program._bash() is None:
+        pytest.skip("no bash that can do it")
     with BrowserCommand(tmp_path) as command:
         yield command
+
+
+def test_bash_is_used_on_linux() -> None:
+    if not sys.platform.startswith("linux") or not Path("/bin/bash").exists():
+        pytest.skip("not expected here")
+    assert browser_program._bash() is not None
+
+
+@pytest.mark.parametrize("said", ["exit 1", "exit 3"])
+def test_bash_that_lacks_something_is_not_used(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = tmp_path / "bash"
+    shell.write_text(f"#!/bin/sh\n{said}\n")
+    shell.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert browser_program._bash.__wrapped__() is None
 
 
 def ran(browser: BrowserCommand, *arguments: str, **environment: str) -> int:
@@ -58,6 +83,38 @@ def test_environment_is_told_whole(browser: BrowserCommand) -> None:
 
     assert ran(browser, URL, **kept) == 0
     assert all(f"{name}={value}" in came[0] for name, value in kept.items())
+
+
+def test_environment_is_told_as_the_agent_gave_it(browser: BrowserCommand) -> None:
+    came: list[str] = []
+    browser.set_handler(lambda _, environment: came.append(environment) is None)
+    odd = {
+        b"RAW": b"\xff\xfe",
+        b"token": b"t",
+        b"port": b"1",
+        b"code": b"1",
+        b"BASH_ENV": b"/nowhere",
+        b"EMPTY": b"",
+    }
+
+    assert subprocess.run([str(browser.path), URL], check=False, timeout=30, env=odd).returncode == 0
+    told = set(map(os.fsencode, came[0].split("\n")))
+    assert told >= {name + b"=" + value for name, value in odd.items()}
+
+
+@pytest.mark.parametrize(
+    "sent", [b"", b"token\0", b"token\x001\x000\0", b"token\0one\x000\0a\0", b"x\x001\x000\0a\0"]
+)
+def test_call_that_is_not_whole_is_refused(sent: bytes, tmp_path: Path) -> None:
+    came: list[str] = []
+    with BrowserCommand(tmp_path) as browser:
+        browser.set_handler(lambda url, _: came.append(url) is None)
+        port, token = (tmp_path / "browser.harness").read_text().split()
+        with socket.create_connection(("127.0.0.1", int(port)), 10) as connection:
+            connection.sendall(sent.replace(b"token", token.encode()))
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1) in {b"", b"1"}
+    assert came == []
 
 
 def test_webbrowser_of_python_opens_it(browser: BrowserCommand) -> None:
