@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -26,6 +26,9 @@ _SHORTEST = 8
 _SHORTEST_MIXED = 6
 # Encodings that anybody can read directly.
 PLAIN = frozenset({"as it is", "percent-encoded", "JSON-escaped", "split by white space"})
+# A window is looked up by these bits of its hash, which take half of its memory. One that is found in this
+# way is compared as text.
+_BITS = 2**60 - 1
 # Windows without digits in letters of one case look like words; secrets hardly ever do.
 _WORDS = re.compile(r"[a-z_\-. :/]{8}|[A-Z_\-. :/]{8}")
 
@@ -76,6 +79,11 @@ def is_distinct(value: str) -> bool:
     return len(value) >= RUN or (len(value) >= _SHORTEST_MIXED and mixed)
 
 
+def digest(window: str) -> int:
+    """A number by which a window is looked up."""
+    return hash(window) & _BITS
+
+
 class Windows:
     """One decoding of a text in lower case, in the windows that are looked up."""
 
@@ -84,20 +92,23 @@ class Windows:
         self.text = text = reading.text.lower()
         self.places = range(0, len(text) - WINDOW + 1, STRIDE)
         self.windows = [text[place : place + WINDOW] for place in self.places]
+        self.digests = [hash(window) & _BITS for window in self.windows]
 
 
 class CanarySet:
     """A set of canaries that are searched for together."""
 
     def __init__(self, canaries: Iterable[Canary] = ()) -> None:
-        self._parts: list[tuple[Canary, str, str]] = []
-        self._windows: dict[str, tuple[int, ...]] = {}
+        # A canary, its part in lower case, how that is turned, and the windows of a part with words.
+        self._parts: list[tuple[Canary, str, str, frozenset[str] | None]] = []
+        # Each STRIDE-th window of the parts. All windows would take most of the memory of a run.
+        self._some_windows: dict[str, tuple[int, ...]] = {}
         self._wholes: list[tuple[Canary, str]] = []
         # The whole values to which a window may belong, and those too short for windows.
         self._windows_of_wholes: dict[str, list[int]] = {}
         self._short_wholes: list[int] = []
-        # All windows as a set: a comparison of two sets is faster.
-        self._known: set[str] = set()
+        # The digests of all windows.
+        self._known: set[int] = set()
         self.add(canaries)
 
     def add(self, canaries: Iterable[Canary]) -> None:
@@ -115,14 +126,14 @@ class CanarySet:
         """Every canary in the text in any encoding, each once."""
         return search_all((self,), text)
 
-    def may_find_in(self, windows: Set[str]) -> bool:
-        """False if a text with no other windows than these contains no canary."""
-        return bool(self._short_wholes) or not self._known.isdisjoint(windows)
+    def may_find_in(self, digests: Set[int]) -> bool:
+        """False if a text with no other windows than those with these digests contains no canary."""
+        return bool(self._short_wholes) or not self._known.isdisjoint(digests)
 
     def find_in(self, windowed: Windows, found: dict[str, Found]) -> None:
         """Adds the canaries in one decoding of a text, by value; those that were found before stay."""
         possible = self._short_wholes
-        if not self._known.isdisjoint(windowed.windows):
+        if not self._known.isdisjoint(windowed.digests):
             self._find_parts(windowed, found)
             met = self._windows_of_wholes.keys() & windowed.windows
             numbers = {number for window in met for number in self._windows_of_wholes[window]}
@@ -136,13 +147,14 @@ class CanarySet:
 
     def _add(self, each: Canary, text: str, turned: str) -> None:
         folded, place = text.lower(), (len(self._parts),)
-        self._parts.append((each, folded, turned))
-        windows = {folded[start : start + WINDOW] for start in _starts(text)}
-        shared = windows & self._windows.keys()
-        self._known |= windows
-        # Few windows belong to several parts, so nearly all are added at once.
-        self._windows.update({window: self._windows[window] + place for window in shared})
-        self._windows.update(dict.fromkeys(windows - shared if shared else windows, place))
+        starts = _starts(text)
+        windows = {folded[start : start + WINDOW] for start in starts}
+        self._known |= {digest(window) for window in windows}
+        all_of_it = len(starts) == len(text) - WINDOW + 1
+        self._parts.append((each, folded, turned, None if all_of_it else frozenset(windows)))
+        for start in range(0, len(text) - WINDOW + 1, STRIDE):
+            window = folded[start : start + WINDOW]
+            self._some_windows[window] = self._some_windows.get(window, ()) + place
 
     def _add_whole(self, each: Canary) -> None:
         number, folded = len(self._wholes), each.value.lower()
@@ -153,21 +165,32 @@ class CanarySet:
         # A text with the value contains one of its last STRIDE windows. JWTs and others begin alike.
         end = folded[-RUN:]
         windows = [end[place : place + WINDOW] for place in range(STRIDE)]
-        self._known.update(windows)
+        self._known.update(digest(window) for window in windows)
         for window in windows:
             self._windows_of_wholes.setdefault(window, []).append(number)
 
     def _find_parts(self, windowed: Windows, found: dict[str, Found]) -> None:
-        text, known = windowed.text, self._windows
-        for place, window in zip(windowed.places, windowed.windows, strict=True):
-            for number in known.get(window, ()):
-                each, part, turned = self._parts[number]
-                if each.value not in found and _is_in_a_run(text, place, part):
+        text, known = windowed.text, self._known
+        for place, window, digest in zip(windowed.places, windowed.windows, windowed.digests, strict=True):
+            if digest not in known:
+                continue
+            for number in sorted(self._near(text, place)):
+                each, part, turned, windows = self._parts[number]
+                looked_up = windows is None or window in windows
+                if looked_up and each.value not in found and _is_in_a_run(text, place, part):
                     how = turned or windowed.reading.how
                     found[each.value] = Found(kind=each.kind, how=how, value=each.value)
 
+    def _near(self, text: str, place: int) -> set[int]:
+        """The parts that may have a run of the text with the window at this place.
 
-def _starts(text: str) -> Iterable[int]:
+        Such a run contains one of the parts' windows that are kept, and begins near this window.
+        """
+        some, near = self._some_windows, range(max(place - STRIDE + 1, 0), place + STRIDE)
+        return {number for start in near for number in some.get(text[start : start + WINDOW], ())}
+
+
+def _starts(text: str) -> Sequence[int]:
     """Where the windows of a secret begin that are looked up."""
     every = range(len(text) - WINDOW + 1)
     if _WORDS.search(text) is None:
@@ -190,8 +213,8 @@ def search_all(canary_sets: Iterable[CanarySet], text: str) -> list[Found]:
     """Every canary of several sets in the text, each once; the text is decoded once."""
     decoded, found = [Windows(reading) for reading in readings(text)], dict[str, Found]()
     # Most texts contain none; one test for the windows of all decodings is fastest.
-    windows = {window for windowed in decoded for window in windowed.windows}
-    possible = [canary_set for canary_set in canary_sets if canary_set.may_find_in(windows)]
+    digests = {digest for windowed in decoded for digest in windowed.digests}
+    possible = [canary_set for canary_set in canary_sets if canary_set.may_find_in(digests)]
     for windowed in decoded if possible else ():
         for canary_set in possible:
             canary_set.find_in(windowed, found)

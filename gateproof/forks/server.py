@@ -266,10 +266,14 @@ def _ended(main: Main, arguments: Sequence[str]) -> int:
     The interpreter itself is not taken down: that would write to, and so copy, most of the shared memory.
     What the server has registered to be done at exit is done by every child, too.
     """
+    code = 128 + signal.SIGINT
     try:
-        code = _code_of(main, arguments)
-        threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does for its forks
+        # An interrupt after the end of the program only ends the waiting for its threads.
+        with suppress(KeyboardInterrupt):
+            code = _code_of(main, arguments)
+            threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - as multiprocessing does
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         atexit._run_exitfuncs()  # noqa: SLF001 - the same
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):

@@ -122,3 +122,19 @@ def test_no_file_of_the_server_is_open_in_it(forked: Sequence[str], tmp_path: Pa
     done = ran(forked, program, folder=tmp_path)
 
     assert done[1] == ran([sys.executable, "-c"], program, folder=tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    "late",
+    ["threading.Thread(target=interrupt).start()", "atexit.register(interrupt)"],
+    ids=["thread", "exit"],
+)
+def test_interrupt_after_the_end_changes_no_exit_code(
+    late: str, forked: Sequence[str], tmp_path: Path
+) -> None:
+    program = (
+        "import atexit, os, signal, threading, time\n"
+        "def interrupt(): time.sleep(0.1); os.kill(os.getpid(), signal.SIGINT)\n"
+        f"print('said'); {late}"
+    )
+    assert ran(forked, program, folder=tmp_path) == (5, "said\n", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gateproof.conformance.wire import leaks
 
-# Limits for one kind. A normal run has fewer. Each secret takes 40 kB, so a campaign keeps less.
+# Limits for one kind. A normal run has fewer. Each secret takes 15 kB, so a campaign keeps less.
 MOST, MOST_IN_A_CAMPAIGN = 3000, 500
 
 

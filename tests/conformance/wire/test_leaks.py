@@ -6,12 +6,14 @@ import base64
 import gzip
 import html
 import json
+import secrets
+import tracemalloc
 import zlib
 from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance.wire.leaks import Canary, CanarySet, canary, name
+from gateproof.conformance.wire.leaks import Canary, CanarySet, canary, digest, name
 
 SECRET = "wJ8vQ2mZ0pXk4TgL7rNc1sYb/+~.Aa9"
 RAW = SECRET.encode()
@@ -126,7 +128,9 @@ def test_long_identifiers_are_looked_for_by_their_ends() -> None:
     beginning = "client-of-a-gateway-"
     found = [name("proxy_client_id", f"{beginning}{number:016x}") for number in range(9)]
     canary_set = CanarySet(each for each in found if each is not None)
-    assert not canary_set.may_find_in({beginning[place : place + 8] for place in range(len(beginning) - 7)})
+    of_beginning = {digest(beginning[place : place + 8]) for place in range(len(beginning) - 7)}
+    of_end = {digest(f"{7:016x}"[-8:])}
+    assert (canary_set.may_find_in(of_beginning), canary_set.may_find_in(of_end)) == (False, True)
     assert [each.value for each in canary_set.search(f'"{beginning}{7:016x}"')] == [f"{beginning}{7:016x}"]
 
 
@@ -161,3 +165,33 @@ def test_short_secret_is_found_where_it_is_a_value() -> None:
 def test_word_is_not_looked_for() -> None:
     canary_set = CanarySet([canary("proxy_client_secret", "password"), canary("proxy_client_secret", "abc1")])
     assert canary_set.search('<input type="password" name="abc1">') == []
+
+
+def test_secret_takes_little_memory() -> None:
+    canaries = [canary("merchant_access_token", secrets.token_urlsafe(64)) for _ in range(1000)]
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        kept = CanarySet(canaries)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept.search(canaries[0].value)
+    assert (after - before) / len(canaries) < 21_000
+
+
+@pytest.mark.parametrize("beginning", range(9))
+@pytest.mark.parametrize("length", [15, 16, 17])
+def test_run_is_found_wherever_it_begins(beginning: int, length: int) -> None:
+    secret = "0f1e2d3c4b5a69788796a5b4c3d2e1f00123456789abcdef"
+    canary_set = CanarySet([canary("proxy_token", secret)])
+    for place in range(len(secret) - length + 1):
+        text = f"{'~' * beginning}{secret[place : place + length]}~"
+        assert bool(canary_set.search(text)) == (length >= 16), text
+
+
+def test_window_with_words_in_one_secret_is_looked_up_for_another() -> None:
+    wordy, other = "session_cookie_a9Z8Y7X6W5", "SeSsIoN_CoOkIe_a9Q1Q2Q3"
+    canary_set = CanarySet([canary("proxy_client_secret", wordy), canary("proxy_token", other)])
+    # Both have these 16 characters; only in the second one are they no words.
+    assert [each.value for each in canary_set.search("~session_cookie_a9~")] == [other]
