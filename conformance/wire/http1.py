@@ -143,6 +143,13 @@ def exchanged(
     return _Careful(stream, request.reader(), octets, read_s=read_s, keeps=is_sent)
 
 
+@lru_cache(maxsize=1024)
+def _field(line: str) -> tuple[str, str]:
+    """Name and value of a header; the same object for the same line, because a run keeps all its answers."""
+    name, _, value = line.partition(": ")
+    return name, value
+
+
 def _ordinary(
     stream: httpcore.NetworkStream, method: bytes, octets: bytes, read_s: float
 ) -> _Ordinary | None:
@@ -152,7 +159,7 @@ def _ordinary(
         return None
     status, length, keeps = int(head[1]), None, True
     lines = head[3].decode("latin-1").split("\r\n")[:-1]
-    headers = tuple((name, value) for name, _, value in [line.partition(": ") for line in lines])
+    headers = tuple(map(_field, lines))
     for name, value in headers:
         kind = name.lower()
         if kind == "content-length":
