@@ -248,6 +248,9 @@ def _become(call: Call, blocked: Iterable[int], caller: socket.socket) -> None:
         sys.argv = [call.module, *call.arguments]
         _open_streams()
         code = _ended(main, call.arguments)
+    except KeyboardInterrupt:
+        # When the module had ended already.
+        code = 128 + signal.SIGINT
     finally:
         os._exit(code)
 
