@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import warm
 from hypothesis import HealthCheck, settings
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
@@ -221,3 +222,6 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # What xdist's workers skip, they report to the process that started them.
     if not hasattr(session.config, "workerinput"):
         session.config.pluginmanager.register(_Skipped(session.config))
+        # Who only collects starts no process.
+        if warm.IS_OWN and not session.config.option.collectonly:
+            session.config.add_cleanup(warm.start())

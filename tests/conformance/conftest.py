@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
-from gateproof.conformance.run.prepare.fork_server import ForkServer
 from gateproof.fakes.gateway.gateway import Addresses, ScriptedGateway, Setup
 from gateproof.fakes.gateway.keys import new_key
 
@@ -37,20 +35,13 @@ def scripted_gateway() -> ScriptedGateway:
 
 
 @pytest.fixture(scope="session")
-def runner() -> Iterator[tuple[str, ...]]:
-    """The command that starts a module of the reference as a fork, as in a proof."""
-    with ExitStack() as stack:
-        yield ForkServer(stack).runner
-
-
-@pytest.fixture(scope="session")
 def judged() -> Iterator[Judged]:
     """What the suite says of a target file, in a process that stays for the next one."""
     program = Path(__file__).parent / "run" / "judging.py"
     # A service that was set up by hand has a secret in the environment.
     environment = {**os.environ, "PROXY_SECRET": "a-secret-of-a-dead-target"}
     with subprocess.Popen(
-        [sys.executable, str(program)],
+        [*WARM, str(program)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 GOOD = """
 [target]
@@ -37,7 +37,7 @@ WRONG_FILES = {
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gateproof", *arguments],
+        [*WARM, "gateproof", *arguments],
         cwd=folder,
         env={**os.environ, "CHROMIUM": "/nowhere/chromium"},
         capture_output=True,

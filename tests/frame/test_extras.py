@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,9 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFTEST = ROOT / "tests" / "conftest.py"
+# With an interpreter that is named, they are forked.
+WORKERS = ("--dist", "load", "--tx", f"2*popen//python={shlex.quote(sys.executable)}")
+HELPERS = shlex.quote(str(ROOT / "tests" / "helpers"))
 # What the system has or has not, and no `make extras` brings.
 OF_THE_SYSTEM = ("/proc", "/dev/full", "geteuid", "fork", "pidfd_open")
 SKIPPING = {"skip", "skipif", "importorskip", "xfail"}
@@ -70,13 +75,17 @@ def run(tmp_path: Path) -> Run:
     """A checkout with three tests of its own, run as often as one likes."""
     (tmp_path / "tests").mkdir()
     shutil.copy(CONFTEST, tmp_path / "tests")
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -ra\n")
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\naddopts = -ra\npythonpath = {HELPERS}\n")
     (tmp_path / "tests" / "test_three.py").write_text(TESTS)
 
     def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "pytest"]
         done = subprocess.run(
-            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
+            [*WARM, "pytest", *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
         )
         return f"{done.returncode}: {done.stdout}"
 
@@ -89,7 +98,7 @@ def install(folder: Path, *venvs: str) -> None:
         (folder / venv / "bin" / "python").touch()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one-process", "workers"])
+@pytest.mark.parametrize("workers", [(), WORKERS], ids=["one-process", "workers"])
 def test_what_was_skipped_is_run_once_the_extra_is_there(
     run: Run, tmp_path: Path, workers: tuple[str, ...]
 ) -> None:

@@ -7,11 +7,11 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.cli import shards
 
@@ -72,7 +72,7 @@ def carried_out(line: str, folder: Path, variables: Mapping[str, str]) -> None:
     found = [*map(str, sorted(folder.glob("shards/*")))] if command == "merge" else []
     given = [each for each in arguments if each not in {"shards/*", "--target", "gateway.toml"}]
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "gateproof", command, *found, *given, *(() if found else FEW_RULES)],
+        [*WARM, "gateproof", command, *found, *given, *(() if found else FEW_RULES)],
         cwd=folder,
         env={**os.environ, **variables},
         capture_output=True,

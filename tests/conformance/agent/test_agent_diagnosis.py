@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.kit.agent.diagnosis import advice
@@ -165,7 +165,7 @@ def test_diagnosis_decides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("name", DEVIATIONS)
 def test_agent_gets_further_by_what_it_was_told(name: str, tmp_path: Path) -> None:
-    command = json.dumps([sys.executable, "-c", AGENT.format(policy=POLICIES[name])])
+    command = json.dumps([*WARM, "-c", AGENT.format(policy=POLICIES[name])])
     file = tmp_path / "agent.toml"
     file.write_text(f'[target]\nrole = "agent"\nname = "wants more"\n[launch]\ncommand = {command}\n')
     target = load(file)

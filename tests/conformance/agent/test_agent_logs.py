@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.kit.agent.logs import Logbook, logs_below
 from gateproof.conformance.run.drive.options import RunOptions
@@ -111,7 +112,8 @@ def test_file_that_cannot_be_read_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def target(program: str, folder: Path, *arguments: str) -> Path:
-    command = json.dumps([sys.executable, "-c", program, *arguments])
+    python = WARM if "gateproof" in program else (sys.executable,)
+    command = json.dumps([*python, "-c", program, *arguments])
     file = folder / "agent.toml"
     file.write_text(
         f'[target]\nrole = "agent"\nname = "logs"\n[launch]\ncommand = {command}\n[logs]\nfiles = ["a.log"]\n'
@@ -154,7 +156,7 @@ def test_log_that_is_not_there_leaves_its_part_out(tmp_path: Path) -> None:
 
 def test_agents_that_share_a_log_run_one_after_the_other(tmp_path: Path) -> None:
     file = target("raise SystemExit('no')", tmp_path)
-    command = [sys.executable, "-m", "gateproof", "run", "--target", str(file), "--only", "AGENT-12"]
+    command = [*WARM, "gateproof", "run", "--target", str(file), "--only", "AGENT-12"]
     subprocess.run([*command, "--workers", "2"], cwd=tmp_path, capture_output=True, timeout=120, check=False)
 
     report = json.loads((tmp_path / "gateproof-report" / "report.json").read_text())

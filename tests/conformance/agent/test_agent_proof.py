@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.kit.agent import cooldown, visits
 from gateproof.conformance.run.context.embedded import Embedded, embedded_reference
@@ -23,7 +22,7 @@ from gateproof.conformance.targets.model import Target
 from gateproof.reports.verdicts import RunResult
 
 HERE = Path(__file__).parent
-COMMAND = [sys.executable, "-m", "gateproof", "prove", "agent", "--workers", "1", "--no-color"]
+COMMAND = [*WARM, "gateproof", "prove", "agent", "--workers", "1", "--no-color"]
 # A walk through a run, and what agents in other languages stumble over.
 WALK = ("AGENT-0[1236]", "AGENT-11")
 
@@ -36,8 +35,8 @@ def judged(
     return carry_out(asked, selected, options, lambda _: None, folder / "report")
 
 
-def subject(kind: str, name: str, runner: Sequence[str]) -> Embedded:
-    return Embedded(name=name, program=(*runner, f"gateproof.reference.{kind}s", "agent", name))
+def subject(kind: str, name: str) -> Embedded:
+    return Embedded(name=name, program=(*WARM, f"gateproof.reference.{kind}s", "agent", name))
 
 
 def verdicts(result: RunResult) -> dict[str, Any]:
@@ -65,14 +64,13 @@ def test_defect_is_named_for_what_it_is(
     name: str,
     rule: str,
     said: str,
-    runner: Sequence[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Whoever gave up for good is waited for in vain, however long.
     monkeypatch.setattr(cooldown, "BREAKER_S", 0.0)
     known = frozenset(proven("agent").defects[name].checks)
-    result = judged(subject("defect", name, runner), tmp_path, rule, chosen=known)
+    result = judged(subject("defect", name), tmp_path, rule, chosen=known)
 
     found = [
         check.message for each in result.rules for check in each.checks if check.verdict.value == "failed"
@@ -88,12 +86,11 @@ def test_defect_is_named_for_what_it_is(
 def test_legal_choice_is_left_alone(
     name: str,
     asked: tuple[str, ...],
-    runner: Sequence[str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(visits, "_AGENT_OPENS_WITHIN_S", 0.3)
-    result = judged(subject("variant", name, runner), tmp_path, *asked)
+    result = judged(subject("variant", name), tmp_path, *asked)
 
     assert {verdict for verdict, _ in verdicts(result).values()} == {"passed"}, verdicts(result)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from waiting import alive, eventually
+from warm import WARM
 
 from gateproof.conformance.kit.agent import cooldown, visits
 from gateproof.conformance.run.drive.options import RunOptions
@@ -128,7 +129,8 @@ sys.exit(main([], Policies(told=told)))
 
 
 def target(folder: Path, program: str, *arguments: str, timeout_s: float = 1.5) -> Target:
-    command = json.dumps([sys.executable, "-c", program, *arguments])
+    python = WARM if "gateproof" in program else (sys.executable,)
+    command = json.dumps([*python, "-c", program, *arguments])
     file = folder / "agent.toml"
     file.write_text(
         f'[target]\nrole = "agent"\nname = "odd"\n[launch]\ncommand = {command}\ntimeout_s = {timeout_s}\n'

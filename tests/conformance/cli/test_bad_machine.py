@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pytest
+from warm import WARM
 
 pytestmark = pytest.mark.attack
 
@@ -31,9 +32,9 @@ def gateproof(
     folder: Path, *arguments: str, before: str = "", environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command after the shell has made this machine what the test wants."""
-    command = [sys.executable, "-m", "gateproof", *arguments]
+    command = [*WARM, "gateproof", *arguments]
     if before:
-        command = ["sh", "-ec", f'{before}; exec "$@"', "sh", *command]
+        command = ["sh", "-ec", f'{before}; exec "$@"', "sh", sys.executable, "-m", "gateproof", *arguments]
     return subprocess.run(
         command,
         cwd=folder,

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance import cli
 from gateproof.conformance.cli import doctor
@@ -38,7 +39,7 @@ def test_signal_before_the_first_request_is_no_verdict(stop: signal.Signals, tmp
         f'[launch]\ncommand = ["{sys.executable}", "never.py"]\n'
     )
     process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof", "run", "--target", "target.toml", "--quiet"],
+        [*WARM, "gateproof", "run", "--target", "target.toml", "--quiet"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

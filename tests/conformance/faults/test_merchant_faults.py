@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.faults.merchant_answers import (
     ENDLESS,
@@ -40,7 +40,7 @@ BY_CASE = sorted(name for name in ALL if name not in {*SILENCE, *ENDLESS, *REDIR
 def found(*arguments: str) -> list[dict[str, Any]]:
     program = Path(__file__).with_name("faulty_run.py")
     done = subprocess.run(
-        [sys.executable, str(program), *arguments], capture_output=True, text=True, timeout=240, check=True
+        [*WARM, str(program), *arguments], capture_output=True, text=True, timeout=240, check=True
     )
     return [json.loads(line) for line in done.stdout.splitlines()]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.faults import agent_side, http_between, network
 from gateproof.conformance.faults.intercept.finding import mitmdump
@@ -23,14 +24,13 @@ NETWORK = [each.fault for each in (*network.LOST.values(), *network.SLOW.values(
 HTTP = [each.fault for each in (*http_between.LOST.values(), *http_between.ALTERED.values())]
 ALL = {fault.name: fault for fault in (*CLIENTS, *SINGLE, *NETWORK, *(HTTP if mitmdump() else ()))}
 SOON_S = 20.0
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, str(Path(__file__).with_name("network_run.py")), *arguments]
+PROGRAM = str(Path(__file__).with_name("network_run.py"))
 
 
 def found(*arguments: str) -> list[dict[str, Any]]:
-    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(
+        [*WARM, PROGRAM, *arguments], capture_output=True, text=True, timeout=300, check=True
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -78,7 +78,7 @@ def test_nobody_is_left_after_an_interruption() -> None:
     name, _, value = mark.partition("=")
     environment = {**os.environ, name: value}
     with subprocess.Popen(
-        command(), stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment
+        [sys.executable, PROGRAM], stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment
     ) as process:
         assert process.stdout is not None
         # The intercepting proxy is there when the first check that needs it has ended; without it, any check.

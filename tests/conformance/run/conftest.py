@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.kit.authority import Authority
 from gateproof.conformance.run.context.embedded import Embedded, embedded_gateway
@@ -36,18 +37,27 @@ def hang_up_heard() -> Iterator[None]:
 
 @pytest.fixture
 def launched_target(tmp_path: Path) -> Iterator[Callable[..., Path]]:
-    """Writes a target file for a gateway that the harness starts, with its hosts where they are wanted."""
+    """Writes a target file for a gateway that the harness starts, with its hosts where they are wanted.
+
+    One that ends by itself is `alone`, with an interpreter of its own: a fork ends before who asked for it.
+    """
     keeping = ExitStack()
 
     def write(
-        *program: str, secure: bool = True, base: str = "", core: str = "", shared: bool = False
+        *program: str,
+        secure: bool = True,
+        base: str = "",
+        core: str = "",
+        shared: bool = False,
+        alone: bool = False,
     ) -> Path:
         ports = [kept_port(keeping) for _ in range(3)]
         scheme = "https" if secure else "http"
         base_url = f"{scheme}://127.0.0.1:{ports[0]}{base}"
         core_url = f"{scheme}://127.0.0.1:{ports[0 if shared else 1]}{core}"
         control_url = f"http://127.0.0.1:{ports[2]}/control"
-        command = [sys.executable, *program, "--base-url", base_url, "--core-url", core_url]
+        command = [*((sys.executable,) if alone else WARM), *program]
+        command += ["--base-url", base_url, "--core-url", core_url]
         command += ["--control-url", control_url, "--exit-with-stdin"]
         lines = ['[target]\nrole = "gateway"\nname = "launched"\nversion = "1"']
         lines += [f'base_url = "{base_url}"\ncore_url = "{core_url}"']
@@ -103,7 +113,7 @@ class ByHand:
         """A run against it, and its report."""
         (self.folder / "target.toml").write_text("\n".join(self.lines))
         done = subprocess.run(
-            [sys.executable, "-m", "gateproof", "run", "--target", "target.toml", "--quiet", *options],
+            [*WARM, "gateproof", "run", "--target", "target.toml", "--quiet", *options],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from static_projects import static_project
+from warm import WARM
 
 from gateproof.conformance.wire.ports import free_ports
 
@@ -136,7 +137,7 @@ def attacked(tmp_path: Path) -> Attacked:
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
-        [sys.executable, "-m", "gateproof", *arguments],
+        [*WARM, "gateproof", *arguments],
         cwd=folder,
         env={**os.environ, "PROXY_1_SECRET": PROXY_SECRET},
         capture_output=True,

@@ -8,7 +8,6 @@ import re
 import signal
 import ssl
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from warm import WARM
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.kit.authority import Authority
@@ -71,7 +71,7 @@ def run(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str,
 
 def told(folder: Path, *options: str, **environment: str) -> tuple[int, dict[str, Any], str]:
     done = subprocess.run(
-        [sys.executable, "-m", "gateproof", "run", *options],
+        [*WARM, "gateproof", "run", *options],
         cwd=folder,
         env=os.environ | environment,
         capture_output=True,
@@ -95,9 +95,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
 
 @pytest.fixture
 def served() -> Iterator[dict[str, Any]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "gateproof", "serve", "--json"], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([*WARM, "gateproof", "serve", "--json"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     lines: list[str] = []
     for line in process.stdout:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.wire.exchange import Answer
 from gateproof.conformance.wire.leak_places import place_in_body
@@ -47,7 +48,7 @@ def test_secret_is_found_and_its_place_is_named(
     place: str, tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
     operation, rule, said = PLACES[place]
-    file = written(tmp_path, [sys.executable, PROGRAM, place, "--exit-with-stdin"], operation)
+    file = written(tmp_path, [*WARM, PROGRAM, place, "--exit-with-stdin"], operation)
 
     report = judged(file, rule)
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, written
@@ -45,7 +46,7 @@ WRONG_TOKENS = (
 
 def asked(folder: Path, *chosen: str, how: str = SECONDS) -> tuple[dict[str, CheckResult], Counter[str]]:
     """The results of these checks at the service, and the number of exchanges of each."""
-    target = load(written(folder, [sys.executable, PROGRAM, how, "--exit-with-stdin"], HTTP))
+    target = load(written(folder, [*WARM, PROGRAM, how, "--exit-with-stdin"], HTTP))
     only = tuple(sorted({each.partition("/")[0] for each in chosen}))
     options = RunOptions(role="service", seed=5, only=only, chosen=frozenset(chosen))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.checks.service import back_cache
 from gateproof.conformance.kit.service import world
@@ -17,7 +17,7 @@ from gateproof.conformance.suite import rules
 
 def verdicts(name: str, folder: Path, *only: str) -> dict[str, str]:
     """What comes of these rules, in the order of a whole run, with a wrong service."""
-    program = (sys.executable, "-m", "gateproof.reference.defects", "service", name)
+    program = (*WARM, "gateproof.reference.defects", "service", name)
     selected = rules.select(rules.load().for_role("service"), only)
     options = RunOptions(role="service", seed=5, only=only)
     result = carry_out(Embedded(name=name, program=program), selected, options, lambda _: None, folder)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
@@ -22,7 +23,7 @@ PROGRAM = str(Path(__file__).with_name("pinned_service.py"))
 
 def pinned(folder: Path, algorithm: str, world: str) -> Target:
     """A launched service that takes one algorithm alone, in a world that signs by what the file says."""
-    command = [sys.executable, PROGRAM, algorithm, "--exit-with-stdin"]
+    command = [*WARM, PROGRAM, algorithm, "--exit-with-stdin"]
     return load(written(folder, command, f"{HTTP}\n{world}"))
 
 
@@ -64,7 +65,7 @@ def test_service_that_takes_none_of_its_tokens_is_told_of_the_setting(tmp_path: 
 def test_key_that_is_never_found_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve_keys, "KEY_FOUND_S", 1.0)
     monkeypatch.setattr(serve_keys, "KEY_REFETCH_S", 1.0)
-    program = (sys.executable, "-m", "gateproof.reference.defects", "service", "keys-for-ever")
+    program = (*WARM, "gateproof.reference.defects", "service", "keys-for-ever")
 
     found = verdicts(result_of(Embedded(name="keys-for-ever", program=program), tmp_path, "SERVE-02"))
 

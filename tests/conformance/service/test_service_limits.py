@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
@@ -31,7 +32,7 @@ SHORT_S = 6
 
 
 def service(folder: Path, kind: str, name: str, limits: str) -> ServiceTarget:
-    command = [sys.executable, "-m", f"gateproof.reference.{kind}", "service", name, "--exit-with-stdin"]
+    command = [*WARM, f"gateproof.reference.{kind}", "service", name, "--exit-with-stdin"]
     target = load(written(folder, command, f"{HTTP}\n{limits}"))
     assert isinstance(target, ServiceTarget)
     return target

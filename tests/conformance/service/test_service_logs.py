@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of, written
 
 from gateproof.conformance.targets.file import load
 
-REFERENCE = shlex.join([sys.executable, "-m", "gateproof.reference.service", "--exit-with-stdin"])
-LATER = shlex.join([sys.executable, str(Path(__file__).with_name("later_leaking_service.py"))])
+REFERENCE = shlex.join([*WARM, "gateproof.reference.service", "--exit-with-stdin"])
+LATER = shlex.join([*WARM, str(Path(__file__).with_name("later_leaking_service.py"))])
 
 
 def outcome(folder: Path, command: str, logs: str, *only: str) -> tuple[str, str]:

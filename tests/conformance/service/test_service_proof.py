@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
@@ -19,7 +19,7 @@ from gateproof.conformance.suite import rules
 from gateproof.conformance.suite.proven import proven
 from gateproof.reports.verdicts import RunResult
 
-COMMAND = [sys.executable, "-m", "gateproof", "prove", "service", "--workers", "1", "--no-color"]
+COMMAND = [*WARM, "gateproof", "prove", "service", "--workers", "1", "--no-color"]
 
 
 def judged(
@@ -81,13 +81,11 @@ def failed(result: RunResult) -> dict[str, Any]:
         ),
     ],
 )
-def test_defect_is_named_for_what_it_is(
-    name: str, rule: str, said: str, runner: Sequence[str], tmp_path: Path
-) -> None:
+def test_defect_is_named_for_what_it_is(name: str, rule: str, said: str, tmp_path: Path) -> None:
     known = proven("service").defects.get(name)
     chosen = None if known is None else frozenset(known.checks)
     found = failed(
-        judged((*runner, "gateproof.reference.defects", "service", name), tmp_path, rule, chosen=chosen)
+        judged((*WARM, "gateproof.reference.defects", "service", name), tmp_path, rule, chosen=chosen)
     )
 
     assert any(said in message for message in found.values()), found
@@ -112,10 +110,8 @@ def test_defect_is_named_for_what_it_is(
         ("nothing-beside-a-call", ("ROBUST-03",)),
     ],
 )
-def test_legal_choice_is_left_alone(
-    name: str, only: tuple[str, ...], runner: Sequence[str], tmp_path: Path
-) -> None:
-    result = judged((*runner, "gateproof.reference.variants", "service", name), tmp_path, *only)
+def test_legal_choice_is_left_alone(name: str, only: tuple[str, ...], tmp_path: Path) -> None:
+    result = judged((*WARM, "gateproof.reference.variants", "service", name), tmp_path, *only)
 
     verdicts = {rule.id: (rule.verdict.value, rule.reason) for rule in result.rules}
     assert {verdict for verdict, _ in verdicts.values()} == {"passed"}, (verdicts, failed(result))

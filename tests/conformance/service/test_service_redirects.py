@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import trustme
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, result_of
@@ -45,7 +46,7 @@ def given(folder: Path, *program: str) -> Path:
     leaf.cert_chain_pems[0].write_to_path(str(folder / "world.pem"))
     leaf.private_key_pem.write_to_path(str(folder / "world.key"))
     own, world = free_ports(2)
-    command = json.dumps([sys.executable, "-m", *program, "--exit-with-stdin"])
+    command = json.dumps([*WARM, *program, "--exit-with-stdin"])
     file = folder / "orders.toml"
     file.write_text(TARGET.format(own=own, world=world, command=command, operation=HTTP))
     return file

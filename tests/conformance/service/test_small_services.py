@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 sys.path.insert(0, str(Path(__file__).parent))
 from services import HTTP, MCP, written
@@ -33,7 +34,7 @@ def test_service_of_this_form_is_conformant(
     form: str, tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
     report = judged(
-        written(tmp_path, [sys.executable, PROGRAM, form], CALLS[form]), *(FEW if form == "slow" else RULES)
+        written(tmp_path, [*WARM, PROGRAM, form], CALLS[form]), *(FEW if form == "slow" else RULES)
     )
 
     found = {rule["id"]: (rule["verdict"], rule["reason"]) for rule in report["rules"]}
@@ -46,7 +47,7 @@ def test_what_is_wrong_is_seen_through_the_form(
     wrong: str, tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
     form, rule, said = WRONG[wrong]
-    report = judged(written(tmp_path, [sys.executable, PROGRAM, form, wrong], CALLS[form]), rule)
+    report = judged(written(tmp_path, [*WARM, PROGRAM, form, wrong], CALLS[form]), rule)
 
     assert any(said in message for message in failures(report)), report["rules"]
 
@@ -55,7 +56,7 @@ def test_orders_of_another_user_are_seen_through_a_stream(
     tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
     form = "streaming"
-    report = judged(written(tmp_path, [sys.executable, PROGRAM, form, OF_ANOTHER], CALLS[form]), "SERVE-01")
+    report = judged(written(tmp_path, [*WARM, PROGRAM, form, OF_ANOTHER], CALLS[form]), "SERVE-01")
 
     assert any("the orders of bob" in message for message in failures(report)), report["rules"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
@@ -281,7 +281,7 @@ def real(folder: Path) -> RunResult:
     selected = rules.select(rules.load().for_role("gateway"), ASKED)
     known = Entry(rule="PROXY-10", reason="until the next release", expires="2999-01-01")
     options = RunOptions(seed=5, only=tuple(ASKED), baseline=(known,))
-    program = (sys.executable, str(BROKEN), DEFECTS)
+    program = (*WARM, str(BROKEN), DEFECTS)
     return carry_out(Embedded(program=program), selected, options, lambda _: None, folder)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.suite import rules
@@ -20,10 +20,7 @@ def written(folder: Path, *command: str) -> str:
 
 
 def test_agent_that_gets_through_is_ready(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        main(["doctor", "--target", written(tmp_path, sys.executable, "-m", "gateproof.reference.agent")])
-        == 0
-    )
+    assert main(["doctor", "--target", written(tmp_path, *WARM, "gateproof.reference.agent")]) == 0
     said = capsys.readouterr().out
 
     assert said.startswith("orders runs\n")
@@ -32,7 +29,7 @@ def test_agent_that_gets_through_is_ready(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_first_step_that_is_missing_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = (sys.executable, "-m", "gateproof.reference.defects", "agent", "gives-up-at-the-challenge")
+    command = (*WARM, "gateproof.reference.defects", "agent", "gives-up-at-the-challenge")
     assert main(["doctor", "--target", written(tmp_path, *command), "--json"]) == 0
     doubts = json.loads(capsys.readouterr().out)["doubts"]
 

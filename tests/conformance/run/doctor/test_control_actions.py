@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.cli import main
 
 CONTROL = str(Path(__file__).with_name("quiet_control.py"))
 PASSED_ON = [sys.executable, "-IS", CONTROL, "{port:control}"]
-GATEWAY = [sys.executable, "-P", "-m", "gateproof.reference.gateway"]
+GATEWAY = [*WARM, "gateproof.reference.gateway"]
 BASE, CORE, URL = (
     "http://127.0.0.1:{port:base}",
     "http://127.0.0.1:{port:core}",

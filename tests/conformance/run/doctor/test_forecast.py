@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.cli import main
 
@@ -17,7 +17,7 @@ TESTED = {"passed", "failed", "observed"}
 @pytest.fixture
 def bare(launched_target: Callable[..., Path]) -> Path:
     """A gateway of which the addresses are known, and nothing else."""
-    file = launched_target("-m", "gateproof.reference.gateway")
+    file = launched_target("gateproof.reference.gateway")
     file.write_text(file.read_text().replace("[control]\nurl", "ready_url"))
     return file
 
@@ -41,8 +41,8 @@ def test_gateway_without_a_project(bare: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_agent_that_does_not_get_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    program = ("-m", "gateproof.reference.defects", "agent", "gives-up-at-the-challenge")
-    launch = f"[launch]\ncommand = {json.dumps([sys.executable, *program])}\ntimeout_s = 20\n"
+    program = ("gateproof.reference.defects", "agent", "gives-up-at-the-challenge")
+    launch = f"[launch]\ncommand = {json.dumps([*WARM, *program])}\ntimeout_s = 20\n"
     target = tmp_path / "agent.toml"
     target.write_text(f'[target]\nrole = "agent"\nname = "stuck"\n{launch}')
     assert forecast(target, capsys) == {"AGENT-01"} <= decided(target, tmp_path / "out")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from warm import WARM
 
 HISTORY = "ROBUST-04/states_hold_over_generated_histories"
 RACE = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
@@ -14,7 +15,7 @@ RACE = "CODE-10/one_code_gives_tokens_once[fresh-connections]"
 
 def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gateproof", *map(str, arguments)],
+        [*WARM, "gateproof", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=240,
@@ -34,7 +35,7 @@ def campaign(target: Path, rule: str, out: Path, database: Path) -> dict[str, di
 def test_second_machine_begins_with_what_the_first_one_found(
     launched_target: Callable[..., Path], tmp_path: Path
 ) -> None:
-    target = launched_target("-m", "gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
+    target = launched_target("gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
     database = tmp_path / "database"
     first = campaign(target, "ROBUST-04", tmp_path / "first", database)[HISTORY]
     (kept,) = (database / HISTORY.replace("/", ".")).glob("*.json")
@@ -48,7 +49,7 @@ def test_second_machine_begins_with_what_the_first_one_found(
 def test_race_of_a_campaign_is_run_again_from_its_round_on(
     launched_target: Callable[..., Path], tmp_path: Path
 ) -> None:
-    target = launched_target("-m", "gateproof.reference.defects", "gateway", "code-marked-after-a-query")
+    target = launched_target("gateproof.reference.defects", "gateway", "code-marked-after-a-query")
     failed = campaign(target, "CODE-10", tmp_path / "out", tmp_path / "database")[RACE]["repeat"]
     assert isinstance(failed, dict)
     assert failed["first"] >= 0

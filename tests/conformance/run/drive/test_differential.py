@@ -7,7 +7,6 @@ import hashlib
 import html
 import json
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import unified_diff
@@ -18,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.checks import checks_by_module
 from gateproof.conformance.cli.outputs import write_all
@@ -197,7 +197,7 @@ def everything(left: dict[str, list[str]]) -> str:
 
 @pytest.mark.parametrize(
     ("selection", "program"),
-    [(PASSING, ()), (FAILING, (sys.executable, str(BROKEN), DEFECTS))],
+    [(PASSING, ()), (FAILING, (*WARM, str(BROKEN), DEFECTS))],
     ids=["passing", "failing"],
 )
 def test_outputs_of_two_runs_are_the_same(

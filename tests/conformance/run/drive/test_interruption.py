@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from waiting import alive
+from warm import WARM
 
 from gateproof.conformance.wire.ports import free_ports
 
@@ -95,7 +96,7 @@ def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, t
     waiting = [rule for rule in report["rules"] if "stopped by" in rule["reason"]]
     assert waiting, "what was not reached is named"
     verified = subprocess.run(
-        [sys.executable, "-m", "gateproof", "verify", "gateproof-report"],
+        [*WARM, "gateproof", "verify", "gateproof-report"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

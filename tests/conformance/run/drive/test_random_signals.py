@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 # `make attack` stops many more runs.
 A_ROLE = 40 if "GATEPROOF_WHOLE" in os.environ else 2
@@ -81,7 +82,7 @@ def test_run_ends_as_it_was_told_to(role: str, stop: signal.Signals, seed: str, 
         return
     draw = ["report", "gateproof-report"] if stop is signal.SIGKILL else ["verify", "gateproof-report"]
     read = subprocess.run(
-        [sys.executable, "-m", "gateproof", *draw],
+        [*WARM, "gateproof", *draw],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from warm import WARM
 
 RATE = 12
 
 
 def run(folder: Path, *options: str) -> tuple[int, list[dict[str, Any]]]:
     """The exit code of a run against the embedded reference, and the lines of its record."""
-    command = [sys.executable, "-m", "gateproof", "run", "--quiet", "--format", "none", *options]
+    command = [*WARM, "gateproof", "run", "--quiet", "--format", "none", *options]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=400, check=False)
     assert done.stderr == ""
     record = (folder / "gateproof-report" / "evidence.jsonl").read_text()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from warm import WARM
 
 from gateproof.reports.chain import START, encode, link
 from gateproof.reports.signing import public_pem
@@ -24,7 +25,7 @@ SOME = ("--only", "DISC-0[1-3]", "--only", "CLAIM-0[12]", "--seed", "3")
 
 def gateproof(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gateproof", *arguments],
+        [*WARM, "gateproof", *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.run.drive.signals import terminated_as_interrupted
 from gateproof.conformance.run.drive.time_limit import within
@@ -49,7 +49,7 @@ write_all(result, folder, ["json"], None)
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_run_without_time_has_no_verdict_and_a_whole_record(tmp_path: Path, workers: int) -> None:
-    command = [sys.executable, "-P", "-c", SCRIPT, str(tmp_path), str(workers)]
+    command = [*WARM, "-c", SCRIPT, str(tmp_path), str(workers)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from static_projects import static_project
+from warm import WARM
 
 from gateproof.conformance.faults.intercept.finding import mitmdump
 from gateproof.conformance.suite.vocabulary import NEEDS
@@ -101,7 +102,7 @@ def run(folder: Path, url: str) -> tuple[int, dict[str, Any]]:
     projects = "".join(static_project(url, number) for number in (1, 2))
     target.write_text(TARGET.format(url=url) + projects)
     done = subprocess.run(
-        [sys.executable, "-m", "gateproof", "run", "--target", str(target), "--quiet"],
+        [*WARM, "gateproof", "run", "--target", str(target), "--quiet"],
         cwd=folder,
         env={"PATH": "", **{f"PROXY_{n}_SECRET": "a-secret-of-a-dead-target" for n in (1, 2)}},
         capture_output=True,

@@ -112,7 +112,7 @@ def test_failed_step_decides_although_its_rule_was_not_selected(
 def test_request_that_ends_the_process_has_failed(
     launched_target: Callable[..., Path], judged: Callable[..., dict[str, Any]]
 ) -> None:
-    file = launched_target(PROGRAM, "proxy-tokens", "0", secure=False)
+    file = launched_target(PROGRAM, "proxy-tokens", "0", secure=False, alone=True)
 
     report = judged(file, "REDEEM-03", faults=False)
 

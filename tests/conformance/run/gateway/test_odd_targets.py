@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
-REFERENCE = ("-m", "gateproof.reference.gateway")
+REFERENCE = ("gateproof.reference.gateway",)
 LATE = str(Path(__file__).with_name("late_gateway.py"))
 WALK = ("DISC-0[12]", "KEYS-01", "REG-01", "AUTHZ-02", "CODE-0[12]", "REDEEM-01", "VAULT-01")
 WHOLE = "GATEPROOF_WHOLE" in os.environ
@@ -37,7 +37,7 @@ ODD: dict[str, tuple[tuple[str, ...], dict[str, Any], tuple[str, ...]]] = {
         (*WALK, "SECRET-07"),
     ),
     "HTTP/1.0 without keep-alive": (
-        ("-m", "gateproof.reference.variants", "gateway", "http-1.0"),
+        ("gateproof.reference.variants", "gateway", "http-1.0"),
         {},
         (*WALK, "TLS-01", "ROBUST-02"),
     ),
@@ -55,7 +55,7 @@ def test_odd_target_is_conformant(
     only = () if WHOLE else ("--no-faults", *(part for rule in rules for part in ("--only", rule)))
     workers = {"300 ms late": 8 if WHOLE else 3}.get(name, 2 if WHOLE else 1)
     done = subprocess.run(
-        [sys.executable, "-m", "gateproof", "run", "--target", str(file), *only, "--workers", str(workers)],
+        [*WARM, "gateproof", "run", "--target", str(file), *only, "--workers", str(workers)],
         cwd=file.parent,
         capture_output=True,
         text=True,

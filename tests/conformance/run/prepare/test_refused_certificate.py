@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from warm import WARM
+
 from gateproof.conformance.wire.ports import free_ports
 
-DEFECT = ("-m", "gateproof.reference.defects", "gateway", "core-certificate-of-another-host")
+DEFECT = ("gateproof.reference.defects", "gateway", "core-certificate-of-another-host")
 
 
 def test_refused_certificate_fails_its_rule_and_leaves_the_others_untested(
@@ -27,7 +28,7 @@ def test_refused_certificate_fails_its_rule_and_leaves_the_others_untested(
 
 
 def test_so_is_a_service(judged: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "gateproof.reference.defects", "service", "certificate-of-another-host"]
+    command = [*WARM, "gateproof.reference.defects", "service", "certificate-of-another-host"]
     file = tmp_path / "target.toml"
     lines = [
         f'[target]\nrole = "service"\nname = "orders"\nservice_url = "https://127.0.0.1:{free_ports(1)[0]}"',

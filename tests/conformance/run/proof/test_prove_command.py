@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 from waiting import eventually
+from warm import WARM
 
-COMMAND = [sys.executable, "-m", "gateproof", "prove", "--workers", "2", "--no-color"]
+ARGUMENTS = ["prove", "--workers", "2", "--no-color"]
+COMMAND = [*WARM, "gateproof", *ARGUMENTS]
+# Of its own, where it is stopped and looked at.
+ALONE = [sys.executable, "-m", "gateproof", *ARGUMENTS]
 # Each is caught by its own rule within a second or two.
 DEFECTS = ["--only", "exp-as-a-string", "--only", "keys-share-a-kid"]
 
@@ -77,7 +81,7 @@ def test_stopped_proof_leaves_no_process(number: signal.Signals, to_group: bool,
     scratch.mkdir()
     with (tmp_path / "output").open("w") as output:
         process = subprocess.Popen(
-            [*COMMAND, "--only", "redirect-*"],
+            [*ALONE, "--only", "redirect-*"],
             cwd=tmp_path,
             stdout=output,
             stderr=output,
@@ -106,7 +110,7 @@ def test_stopped_proof_leaves_no_process(number: signal.Signals, to_group: bool,
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
 def test_proof_whose_fork_server_was_killed_says_so(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [*COMMAND, "--only", "redirect-*"],
+        [*ALONE, "--only", "redirect-*"],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
@@ -24,7 +24,7 @@ FILE = "replay/ROBUST-04-states_hold_over_generated_histories.json"
 
 def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "gateproof", *map(str, arguments)],
+        [*WARM, "gateproof", *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=240,
@@ -34,7 +34,7 @@ def gateproof(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path], tmp_path: Path) -> None:
     """The shortest story is printed, kept, and played step by step by another process."""
-    defect = ("-m", "gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
+    defect = ("gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
     target, out = launched_target(*defect), tmp_path / "report"
     ran = gateproof(
         "run", "--target", target, "--only", "ROBUST-04", "--seed", "3", "--examples", "4", "--out", out
@@ -74,7 +74,7 @@ def test_found_history_is_told_and_repeated(launched_target: Callable[..., Path]
 def test_deep_bug_is_found_within_the_usual_budget_and_told_in_the_fewest_steps(
     wrong: str, least: int, tmp_path: Path
 ) -> None:
-    program = (sys.executable, "-m", "gateproof.reference.defects", "gateway", wrong)
+    program = (*WARM, "gateproof.reference.defects", "gateway", wrong)
     options, found = RunOptions(seed=7, chosen=frozenset({CHECK})), list[CheckResult]()
     carry_out(Embedded(name=wrong, program=program), [load()["ROBUST-04"]], options, found.append, tmp_path)
     (failed,) = found
@@ -87,17 +87,17 @@ def test_history_of_no_run_of_this_python_is_played_as_it_stands(
 ) -> None:
     """The file is kept with the tests: each Python of the matrix plays the same one."""
     stored = Path(__file__).with_name("stored_history.json")
-    target = launched_target("-m", "gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
+    target = launched_target("gateproof.reference.defects", "gateway", "revoked-until-there-is-another")
     again = gateproof("replay", stored, "--target", target)
     assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "failed 1 of 1 time")
-    honest = gateproof("replay", stored, "--target", launched_target("-m", "gateproof.reference.gateway"))
+    honest = gateproof("replay", stored, "--target", launched_target("gateproof.reference.gateway"))
     assert (honest.returncode, honest.stdout.splitlines()[-1]) == (0, "failed 0 of 1 time")
 
 
 def test_stored_race_is_run_as_often_as_asked(launched_target: Callable[..., Path], tmp_path: Path) -> None:
     """With the schedule that it had; how often it failed is counted."""
     race, out = "CODE-10/one_code_gives_tokens_once[fresh-connections]", tmp_path / "report"
-    target = launched_target("-m", "gateproof.reference.defects", "gateway", "code-marked-after-a-query")
+    target = launched_target("gateproof.reference.defects", "gateway", "code-marked-after-a-query")
     ran = gateproof("run", "--target", target, "--only", "CODE-10", "--seed", "3", "--out", out)
     assert ran.returncode == 1, ran.stdout
     again = gateproof("replay", out, "--check", race, "--target", target, "--times", "3")

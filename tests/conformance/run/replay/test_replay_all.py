@@ -25,8 +25,8 @@ from gateproof.conformance.run.replay.stored_failure import NotAFailure, Stored
 from gateproof.conformance.targets.model import OwnParties
 from gateproof.reports.terminal import screen
 
-DEFECT = ("-m", "gateproof.reference.defects", "gateway", "discovery-is-a-list")
-HONEST = ("-m", "gateproof.reference.gateway")
+DEFECT = ("gateproof.reference.defects", "gateway", "discovery-is-a-list")
+HONEST = ("gateproof.reference.gateway",)
 Launched = Callable[..., Path]
 FAILURE = Stored(
     role="gateway",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.drive.options import RunOptions
@@ -20,7 +20,7 @@ STORED: dict[str, Any] = {"kind": "race", "check": CHECK, "seed": 3, "racers": 1
 
 
 def defective(name: str) -> Embedded:
-    return Embedded(name=name, program=(sys.executable, "-m", "gateproof.reference.defects", "gateway", name))
+    return Embedded(name=name, program=(*WARM, "gateproof.reference.defects", "gateway", name))
 
 
 def test_a_failed_race_fails_again_from_what_it_left_behind(tmp_path: Path) -> None:

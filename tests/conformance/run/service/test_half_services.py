@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import WARM
 
 from gateproof.conformance.wire.ports import free_ports
 
@@ -64,7 +64,7 @@ def test_no_check_passes_of_what_comes_after_the_last_step_that_works(
     last: str, status: int, kind: str, tmp_path: Path, judged: Callable[..., dict[str, Any]]
 ) -> None:
     file = tmp_path / "half.toml"
-    command = json.dumps([sys.executable, PROGRAM, last, str(status), "--exit-with-stdin"])
+    command = json.dumps([*WARM, PROGRAM, last, str(status), "--exit-with-stdin"])
     file.write_text(TARGET.format(port=free_ports(1)[0], command=command, operation=OPERATIONS[kind]))
 
     report = judged(file, faults=WHOLE)
