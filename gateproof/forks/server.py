@@ -15,6 +15,7 @@ import atexit
 import ctypes
 import gc
 import importlib
+import io
 import json
 import os
 import selectors
@@ -259,8 +260,17 @@ def _open_streams() -> None:
     """New standard streams, because those of the server may have other buffers, and text in them."""
     encoding = sys.stderr.encoding if sys.stderr is not None else "utf-8"
     sys.stdin = os.fdopen(0, "r", encoding=encoding, closefd=False)
-    sys.stdout = os.fdopen(1, "w", encoding=encoding, closefd=False)
-    sys.stderr = os.fdopen(2, "w", 1, encoding=encoding, errors="backslashreplace", closefd=False)
+    # Zero is no buffer, and one is a buffer for a line.
+    size, errors = (0, 0) if os.environ.get("PYTHONUNBUFFERED") else (-1, 1)
+    sys.stdout = _writer(1, size, encoding, "strict")
+    sys.stderr = _writer(2, errors, encoding, "backslashreplace")
+
+
+def _writer(stream: int, size: int, encoding: str, errors: str) -> io.TextIOWrapper:
+    octets = open(stream, "wb", -1 if size == 1 else size, closefd=False)  # noqa: SIM115 - a number
+    return io.TextIOWrapper(
+        octets, encoding=encoding, errors=errors, line_buffering=size == 1, write_through=size == 0
+    )
 
 
 def _ended(main: Main, arguments: Sequence[str]) -> int:

@@ -88,6 +88,22 @@ def test_nothing_is_left_of_what_the_server_set(forked: Sequence[str], tmp_path:
     assert ran(forked, program, folder=tmp_path)[1] == f"{' '.join(map(str, (False, *usual)))}\n"
 
 
+@pytest.mark.parametrize(("unbuffered", "seen"), [("1", ("said", "told")), ("", ("", "told\n"))])
+def test_output_is_kept_back_as_the_environment_says(
+    unbuffered: str, seen: tuple[str, str], forked: Sequence[str], tmp_path: Path
+) -> None:
+    end = "" if unbuffered else "print(file=sys.stderr);"
+    program = (
+        f"import os, sys; print('said', end=''); print('told', end='', file=sys.stderr); {end} os._exit(5)"
+    )
+    found = ran(forked, program, folder=tmp_path, PYTHONUNBUFFERED=unbuffered)
+    assert (
+        found
+        == (5, *seen)
+        == ran([sys.executable, "-c"], program, folder=tmp_path, PYTHONUNBUFFERED=unbuffered)
+    )
+
+
 @pytest.mark.parametrize("end", ["sys.exit(7)", "sys.exit('text')", "raise ValueError('text')", "sys.exit()"])
 def test_program_ends_as_with_an_interpreter_of_its_own(
     end: str, forked: Sequence[str], tmp_path: Path

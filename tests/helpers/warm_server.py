@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
-import os
 import runpy
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import warm
@@ -38,13 +38,7 @@ MODULES = (
 def program(name: str) -> Main:
     """How to run a module, a script, or the text after `-c`."""
 
-    def run(arguments: Sequence[str]) -> int:
-        if os.environ.get("PYTHONUNBUFFERED"):
-            for stream in (sys.stdout, sys.stderr):
-                stream.reconfigure(write_through=True)
-        return ran(name, arguments)
-
-    return run
+    return partial(ran, name)
 
 
 def ran(name: str, arguments: Sequence[str]) -> int:

@@ -148,12 +148,12 @@ class _Run:
                 self._begin(writer, None)
                 if isinstance(reason, KeyboardInterrupt):
                     raise
-                return str(reason)
+                return how_forks_ended() or str(reason)
             self._begin(writer, prepared)
             try:
                 copies = [] if distrust else self._copies(target, folder, stack)
             except CannotRun as reason:
-                return f"another instance of the target for a worker: {reason}"
+                return how_forks_ended() or f"another instance of the target for a worker: {reason}"
             contexts = [self._chosen(each.context, folder) for each in (prepared, *copies)]
             self._ends = [_end_of(each) for each in (prepared, *copies)]
             try:

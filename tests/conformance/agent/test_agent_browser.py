@@ -25,14 +25,14 @@ def browser(
     if request.param == "Python":
         monkeypatch.setattr(browser_program, "_bash", lambda: None)
     elif browser_program._bash() is None:
-        pytest.skip("no bash that can do it")
+        pytest.skip("a bash that can do it: none for this system")
     with BrowserCommand(tmp_path) as command:
         yield command
 
 
 def test_bash_is_used_on_linux() -> None:
     if not sys.platform.startswith("linux") or not Path("/bin/bash").exists():
-        pytest.skip("not expected here")
+        pytest.skip("a bash that can do it: none for this system")
     assert browser_program._bash() is not None
 
 
