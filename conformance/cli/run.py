@@ -80,8 +80,9 @@ def handle(given: argparse.Namespace) -> int:
             selected = _selected(arguments, role)
             formats = formats_of(arguments.format)
             options = _options(arguments, role, target, selected)
-            if given.own_process:
-                # Before a file is opened and a key is read: forks copy all that is here.
+            if given.own_process and not os.environ.get(SIGN_KEY):
+                # Before a file is opened and a key is read: forks copy all that is here, and a variable that
+                # was removed is still in memory. A target could ask the process that forks for it.
                 holding.enter_context(run_forks(role, workers=options.workers, embedded=target is None))
             if arguments.sign_key is not None:
                 hide()

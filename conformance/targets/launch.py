@@ -244,7 +244,10 @@ def _start(spec: Launch, output_file: Path, env: Mapping[str, str]) -> Running:
 def _started(spec: Launch, output: int, env: Mapping[str, str]) -> subprocess.Popen[bytes] | Fork:
     """The process, with a pipe as stdin that stays open: a target that watches it ends with the harness."""
     if runner := runner_of(spec.command):
-        return Fork(runner, spec.command[len(runner) :], cwd=spec.cwd, env=env, output=output)
+        try:
+            return Fork(runner, spec.command[len(runner) :], cwd=spec.cwd, env=env, output=output)
+        except OSError:
+            raise LaunchFailed("cannot launch the target: the process that forks it has ended") from None
     return subprocess.Popen(
         spec.command,
         cwd=spec.cwd,

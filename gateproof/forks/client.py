@@ -9,9 +9,12 @@ import os
 import sys
 from _signal import (  # type: ignore[import-not-found]
     SIG_BLOCK,
+    SIG_IGN,
     SIG_SETMASK,
+    SIGHUP,
     SIGINT,
     SIGTERM,
+    getsignal,
     pthread_sigmask,
     signal,
 )
@@ -19,7 +22,7 @@ from _socket import AF_UNIX, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 
 # The exit code of a shell for a missing program: the fork server is not running, or has not run the module.
 _NO_SERVER = 127
-_PASSED_ON = (SIGTERM, SIGINT)
+_PASSED_ON = (SIGTERM, SIGINT, SIGHUP)
 _STREAMS = (0, 1, 2)
 
 
@@ -36,6 +39,9 @@ def main() -> int:
         print("gateproof: the process that forks this program has ended", file=sys.stderr)
         return _NO_SERVER
     for number in _PASSED_ON:
+        if getsignal(number) == SIG_IGN:
+            # As for a run that is to outlive its terminal.
+            continue
         signal(number, lambda number, _: _pass_on(number, server))
     call = ascii([module, arguments, folder, dict(os.environ)]).encode() + b"\n"
     try:

@@ -35,7 +35,11 @@ from pathlib import Path
 # client.py repeats this name, because it imports nothing.
 ADDRESS = "calls"
 _CLIENT = Path(__file__).parent / "client.py"
-_MOST_OCTETS = 1024 * 1024
+_MOST_OCTETS, _AT_ONCE_OCTETS = 16 * 1024 * 1024, 1024 * 1024
+# There is no SIGHUP on Windows.
+STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+# A caller that was stopped must not stop the server.
+_CALLED_WITHIN_S = 5.0
 _STREAMS = 3
 # Of prctl(2): a signal that the kernel sends when the parent ends, and the name of a process.
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
@@ -104,13 +108,17 @@ class ForkServer:
                 _signal(child, signal.SIGKILL)
 
     def _take(self, caller: socket.socket) -> None:
-        call = _received(caller, self._main_of)
+        try:
+            call = _received(caller, self._main_of)
+        except OSError:
+            # It has said nothing, or has gone.
+            call = None
         if call is None:
             caller.close()
             return
         server = os.getpid()
         # An interrupted child must not go on as the server: it takes signals when it runs the module.
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
         try:
             child = os.fork()
             if child == 0:
@@ -154,7 +162,13 @@ class ForkServer:
 
 def runner_in(folder: str | Path) -> tuple[str, ...]:
     """The command before a module's name, for the server that listens in this folder."""
-    return (sys.executable, "-I", "-S", str(_CLIENT), str(folder))
+    # execnet splits words at two slashes.
+    return (_plain(sys.executable), "-I", "-S", _plain(_CLIENT), _plain(folder))
+
+
+def _plain(path: str | Path) -> str:
+    """An absolute path without two slashes one after the other."""
+    return "/" + os.path.normpath(path).lstrip("/")
 
 
 def listening_in(folder: str | Path) -> socket.socket:
@@ -186,13 +200,17 @@ def _main(module: str) -> Main:
 
 def _received(caller: socket.socket, main_of: Callable[[str], Main | None]) -> Call | None:
     """A call with the caller's streams; None if the caller has gone or the call is invalid."""
-    data, streams, _, _ = socket.recv_fds(caller, _MOST_OCTETS, _STREAMS)
-    while data and b"\n" not in data and len(data) < _MOST_OCTETS:
-        more = caller.recv(_MOST_OCTETS)
-        data = data + more if more else b""
-    said, whole, signals = data.partition(b"\n")
-    module, arguments, folder, variables = ast.literal_eval(said.decode()) if whole else ("", [], "", {})
-    main = main_of(module)
+    caller.settimeout(_CALLED_WITHIN_S)
+    data, streams, _, _ = socket.recv_fds(caller, _AT_ONCE_OCTETS, _STREAMS)
+    try:
+        while data and b"\n" not in data and len(data) < _MOST_OCTETS:
+            more = caller.recv(_AT_ONCE_OCTETS)
+            data = data + more if more else b""
+        said, whole, signals = data.partition(b"\n")
+        module, arguments, folder, variables = ast.literal_eval(said.decode()) if whole else ("", [], "", {})
+        main = main_of(module)
+    except (OSError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        main = None
     if main is None or len(streams) != _STREAMS:
         for stream in streams:
             os.close(stream)
@@ -318,7 +336,7 @@ def _name(module: str) -> None:
 def _reset_signals() -> None:
     """What an exec does: functions of the server handle no signal any more, and ignored ones stay ignored.
 
-    But the server may ignore the first two, and a child must not.
+    But the server may ignore SIGTERM and SIGINT, and a child must not.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -44,6 +44,33 @@ def test_command_of_a_loaded_module_is_forked_while_the_server_runs() -> None:
     assert after == [True, ""]
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        # As a program may have left it that started this one.
+        ("import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "False  \n"),
+        # A file system without sockets.
+        ("def refused(folder): raise OSError\nhere.listening_in = refused", "True  \n"),
+    ],
+    ids=["children that nobody waits for", "no sockets"],
+)
+def test_odd_system_changes_no_more_than_how_processes_start(before: str, said: str) -> None:
+    program = f"""
+from gateproof.forks import here
+from gateproof.package import PYTHON_MODULE
+{before}
+command = (*PYTHON_MODULE, "{SERVED}")
+with here.forks(["{SERVED}"]):
+    print(here.forked(command) == command, here.how_forks_ended(), end=" ")
+print(here.how_forks_ended())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == said
+
+
 def test_process_with_several_threads_is_not_forked() -> None:
     command, over = (*PYTHON_MODULE, SERVED), threading.Event()
     thread = threading.Thread(target=over.wait)

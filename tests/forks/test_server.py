@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
+from gateproof.forks.server import runner_in
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked here")
 
 
@@ -200,6 +202,37 @@ def test_everything_ends_with_a_server_that_is_killed() -> None:
         assert eventually(lambda: not answers(base))
 
 
+@pytest.mark.parametrize("said", [b"", b"no call\n", b"[1]\n", b"(" * 2000 + b"\n"])
+def test_caller_that_says_nothing_useful_ends_no_other(said: bytes, runner: list[str]) -> None:
+    with socket.socket(socket.AF_UNIX) as caller:
+        caller.connect(f"{runner[-1]}/calls")
+        caller.sendall(said)
+        done = subprocess.run(
+            [*runner, "gateproof.reference.defects", "agent", "--list"],
+            capture_output=True,
+            timeout=30,
+            check=False,
+        )
+    assert (done.returncode, done.stdout[:1]) == (0, b"[")
+
+
+def test_large_environment_arrives(runner: list[str]) -> None:
+    done = subprocess.run(
+        [*runner, "gateproof.reference.defects", "agent", "--list"],
+        # Each becomes six characters of the call; one variable has at most 128 KiB.
+        env={**os.environ, **{f"LARGE_{number}": "\u20ac" * 40_000 for number in range(8)}},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_command_has_no_two_slashes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "//usr//bin/python3")
+    assert not [word for word in runner_in("//tmp//folder") if "//" in word]
+
+
 def test_nothing_else_is_run(runner: list[str]) -> None:
     done = subprocess.run([*runner, "http.server"], capture_output=True, timeout=30, check=False)
     assert done.returncode == 127
@@ -234,7 +267,7 @@ def test_server_that_cannot_fork_now_takes_the_next_call() -> None:
 
 
 # What a client of the server is about to do when it gets a signal.
-MOMENTS = ("os.getcwd()", "server.connect", "signal(number", "while sent <", "os.open(", "server.recv(")
+MOMENTS = ("os.getcwd()", "server.connect", "signal(number, lambda", "while sent <", "os.open(", "server.recv(")
 
 
 def client_that_does(what: str, moment: str, runner: Sequence[str], folder: Path) -> list[str]:
@@ -248,7 +281,7 @@ def client_that_does(what: str, moment: str, runner: Sequence[str], folder: Path
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_at_any_moment_ends_no_other_call(
     runner: list[str], number: signal.Signals, moment: str, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 _IN_PYTHON = Path(__file__).with_name("browser_caller.py")
 # The environment as the agent gave it; bash itself leaves out what is no variable.
-_READ_ENVIRONMENT = "mapfile -d '' -t given < \"/proc/$$/environ\""
+_READ_ENVIRONMENT = "mapfile -d '' -t given < /proc/self/environ"
 _CONNECT = 'exec 3<> "/dev/tcp/127.0.0.1/$port"'
 # As in browser_caller.py, with which it shares the protocol. -p: bash reads no file that a variable names.
 _IN_BASH = f"""#!{{bash}} -p
@@ -48,7 +48,7 @@ def program(place: Path) -> str:
 def _bash() -> str | None:
     """The path of a bash that can do all that is needed; None if there is none, as on macOS."""
     found = shutil.which("bash")
-    if found is None or " " in found:
+    if found is None or not Path(found).is_absolute() or any(map(str.isspace, found)):
         return None
     with socket.create_server(("127.0.0.1", 0)) as harness:
         tried = f"port={harness.getsockname()[1]}; {_READ_ENVIRONMENT} && ((${{#given[@]}})) && {_CONNECT}"

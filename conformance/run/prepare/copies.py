@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateproof.conformance.run.context.embedded import Embedded
 from gateproof.conformance.run.context.gateway import GatewayContext
-from gateproof.conformance.run.prepare.gateway import Prepared, prepare
+from gateproof.conformance.run.prepare.gateway import CannotRun, Prepared, prepare
 from gateproof.conformance.targets.launch import stop_all
 from gateproof.conformance.targets.model import GatewayTarget
 
@@ -23,22 +23,29 @@ def prepare_copies(
 ) -> list[Prepared[GatewayContext]]:
     """Starts so many instances, each with a folder below this one; the stack stops them.
 
-    If one does not start, its error is raised after the others have started, so that the stack knows
-    all of them. If this process is interrupted meanwhile, every launched target is stopped at once.
+    One that does not start beside others is started once more, alone: it may be slow, or lock a file. If this
+    process is interrupted meanwhile, launched targets are stopped.
     """
     if not number:
         return []
-    with ThreadPoolExecutor(min(number, _AT_ONCE)) as starters:
-        found = [
-            starters.submit(_one, target, folder / f"instance-{position + 2}", seed, stack)
-            for position in range(number)
-        ]
-        try:
-            wait(found)
-        except BaseException:
-            _give_up(found)
-            raise
-    return [each.result() for each in found]
+    starters = ThreadPoolExecutor(min(number, _AT_ONCE))
+    # Not before the targets have ended: some ask the kernel to end with the thread that started them.
+    stack.callback(starters.shutdown)
+    found = [
+        starters.submit(_one, target, folder / f"instance-{position + 2}", seed, stack)
+        for position in range(number)
+    ]
+    try:
+        wait(found)
+    except BaseException:
+        _give_up(found)
+        raise
+    return [
+        _one(target, folder / f"instance-{position + 2}-again", seed, stack)
+        if isinstance(each.exception(), CannotRun)
+        else each.result()
+        for position, each in enumerate(found)
+    ]
 
 
 def _one(

@@ -13,7 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ed25519
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from waiting import alive, eventually
+
+from gateproof.conformance.cli import main as gateproof
+from gateproof.reports.variables import SIGN_KEY
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc")
 MANY = ("--only", "DISC-*", "--only", "CODE-*")
@@ -74,6 +79,29 @@ def test_workers_merchants_and_gateways_are_forks_of_one_process(tmp_path: Path)
         process.terminate()
         process.communicate(timeout=60)
     assert not any(alive(pid) for pid in (server, *forks))
+
+
+def test_nothing_is_forked_from_a_process_that_got_the_signing_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fork has its parent's memory, and so the variable that was removed."""
+    started: list[str] = []
+
+    @contextmanager
+    def forks(*_: object, **__: object) -> Iterator[None]:
+        started.append("forks")
+        yield
+
+    monkeypatch.setattr("gateproof.conformance.run.drive.run_forks.run_forks", forks)
+    key = ed25519.Ed25519PrivateKey.generate().private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()
+    )
+    command = ["gateproof", "run", "--workers", "1", "--only", "DISC-01", "--quiet"]
+    for number, value in enumerate(("", key.decode())):
+        monkeypatch.setenv(SIGN_KEY, value)
+        monkeypatch.setattr("sys.argv", [*command, "--out", str(tmp_path / str(number))])
+        assert gateproof() == 0
+        assert started == ["forks"]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -79,6 +79,45 @@ def test_instances_start_side_by_side(tmp_path: Path, monkeypatch: pytest.Monkey
         assert [each.context.ca_file.split("/")[-2] for each in found] == ["instance-2", "instance-3"]
 
 
+def test_starters_live_as_long_as_what_they_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Linux kills what asked to end with its parent when the thread ends that started it."""
+    starters: list[threading.Thread] = []
+    monkeypatch.setattr(
+        "gateproof.conformance.run.prepare.copies.prepare",
+        lambda *_: starters.append(threading.current_thread()),
+    )
+    with ExitStack() as stack:
+        prepare_copies(Embedded(), 2, tmp_path, 7, stack)
+        assert starters
+        assert all(each.is_alive() for each in starters)
+    assert not any(each.is_alive() for each in starters)
+
+
+def test_instance_that_does_not_start_beside_others_is_started_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = threading.Lock()
+
+    def prepare(_target: object, folder: Path, *_: object) -> str:
+        if not held.acquire(blocking=False):
+            raise CannotRun("another one is starting")
+        with held_until_the_other_has_tried:
+            pass
+        held.release()
+        return folder.name
+
+    held_until_the_other_has_tried = threading.Lock()
+    held_until_the_other_has_tried.acquire()
+    threading.Timer(0.5, held_until_the_other_has_tried.release).start()
+    monkeypatch.setattr("gateproof.conformance.run.prepare.copies.prepare", prepare)
+    with ExitStack() as stack:
+        found = prepare_copies(Embedded(), 2, tmp_path, 7, stack)
+    assert sorted(map(str, found)) in (
+        ["instance-2", "instance-3-again"],
+        ["instance-2-again", "instance-3"],
+    )
+
+
 def test_instance_that_ends_is_an_error(tmp_path: Path) -> None:
     with ExitStack() as stack, pytest.raises(CannotRun, match="ended before it was ready: exit code 3"):
         prepare_copies(gateway(tmp_path, ENDING), 2, tmp_path, 7, stack)
