@@ -267,7 +267,14 @@ def test_server_that_cannot_fork_now_takes_the_next_call() -> None:
 
 
 # What a client of the server is about to do when it gets a signal.
-MOMENTS = ("os.getcwd()", "server.connect", "signal(number, lambda", "while sent <", "os.open(", "server.recv(")
+MOMENTS = (
+    "os.getcwd()",
+    "server.connect",
+    "signal(number, lambda",
+    "while sent <",
+    "os.open(",
+    "server.recv(",
+)
 
 
 def client_that_does(what: str, moment: str, runner: Sequence[str], folder: Path) -> list[str]:
