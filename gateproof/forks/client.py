@@ -51,14 +51,22 @@ def main() -> int:
         quiet = os.open(os.devnull, os.O_RDWR)
         for stream in _STREAMS:
             os.dup2(quiet, stream)
-        # The number of the process, which is of no use here, and in the end its exit code.
-        said = b""
-        while more := server.recv(64):
-            said += more
-        code = int(said.partition(b"\n")[2] or _NO_SERVER)
     except OSError:
         return _NO_SERVER
+    # The number of the process, which is of no use here, and in the end its exit code.
+    code = int(_said(server).partition(b"\n")[2] or _NO_SERVER)
     return code if code >= 0 else 128 - code
+
+
+def _said(server: socket) -> bytes:
+    said = b""
+    try:
+        while more := server.recv(64):
+            said += more
+    except OSError:
+        # A signal that came too late was not read: then the connection is reset after the last octet.
+        pass
+    return said
 
 
 def _send(call: bytes, server: socket) -> None:

@@ -301,7 +301,7 @@ def test_a_signal_at_any_moment_ends_no_other_call(
         )
         other.terminate()
         assert other.wait(20) == 0
-    assert stopped.returncode in {0, 128 + number, -number}
+    assert stopped.returncode in {0, 128 + number, -number}, stopped.stderr
 
 
 @pytest.mark.parametrize("late", ["time.sleep(1)", "time.sleep(1); os.kill(os.getpid(), SIGTERM)"])
@@ -317,6 +317,23 @@ def test_a_module_that_ends_before_its_client_goes_on_has_its_exit_code(
         check=False,
     )
     assert done.returncode == 2
+
+
+def test_exit_code_comes_before_a_connection_that_is_reset(runner: list[str], tmp_path: Path) -> None:
+    """The server has closed it with a signal unread, which came too late."""
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "calls"))
+        server.listen()
+        with subprocess.Popen([*runner[:-1], str(tmp_path), "module"]) as caller:
+            connection, _ = server.accept()
+            while b"\n" not in connection.recv(1024 * 1024):
+                pass
+            caller.send_signal(signal.SIGTERM)
+            # The signal is there, as one octet.
+            assert connection.recv(1, socket.MSG_PEEK) == bytes([signal.SIGTERM])
+            connection.sendall(b"1\n7")
+            connection.close()
+            assert caller.wait(20) == 7
 
 
 def test_many_come_and_go_at_once(runner: list[str]) -> None:
