@@ -88,7 +88,7 @@ class BrowserCommand:
             connection.settimeout(5.0)
             token, addresses, _, *texts = map(os.fsdecode, _read_call(connection))
             opened = self._opened
-            if token == self._token and opened is not None and addresses == "1":
+            if token == self._token and opened is not None and addresses == "1" and texts:
                 done = opened(texts[0], "\n".join(texts[1:]))
             connection.sendall(b"0" if done else b"1")
 

@@ -103,7 +103,15 @@ def test_environment_is_told_as_the_agent_gave_it(browser: BrowserCommand) -> No
 
 
 @pytest.mark.parametrize(
-    "sent", [b"", b"token\0", b"token\x001\x000\0", b"token\0one\x000\0a\0", b"x\x001\x000\0a\0"]
+    "sent",
+    [
+        b"",
+        b"token\0",
+        b"token\x001\x000\0",
+        b"token\0one\x000\0a\0",
+        b"x\x001\x000\0a\0",
+        b"token\x001\x00-1\0",
+    ],
 )
 def test_call_that_is_not_whole_is_refused(sent: bytes, tmp_path: Path) -> None:
     came: list[str] = []

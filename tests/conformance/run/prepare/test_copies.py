@@ -96,19 +96,18 @@ def test_starters_live_as_long_as_what_they_started(tmp_path: Path, monkeypatch:
 def test_instance_that_does_not_start_beside_others_is_started_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = threading.Lock()
+    starting, other_has_tried = threading.Lock(), threading.Event()
 
     def prepare(_target: object, folder: Path, *_: object) -> str:
-        if not held.acquire(blocking=False):
+        if not starting.acquire(blocking=False):
+            other_has_tried.set()
             raise CannotRun("another one is starting")
-        with held_until_the_other_has_tried:
-            pass
-        held.release()
+        try:
+            assert other_has_tried.wait(30)
+        finally:
+            starting.release()
         return folder.name
 
-    held_until_the_other_has_tried = threading.Lock()
-    held_until_the_other_has_tried.acquire()
-    threading.Timer(0.5, held_until_the_other_has_tried.release).start()
     monkeypatch.setattr("gateproof.conformance.run.prepare.copies.prepare", prepare)
     with ExitStack() as stack:
         found = prepare_copies(Embedded(), 2, tmp_path, 7, stack)
