@@ -169,6 +169,12 @@ def _asked_for(config: pytest.Config) -> list[Path]:
     return [Path(here, each.partition("::")[0]).resolve() for each in config.getoption("file_or_dir")]
 
 
+def _named(config: pytest.Config) -> list[str]:
+    """The arguments by which a run of all tests finds them."""
+    again = ["--skipped-before"] if config.getoption("skipped_before") else []
+    return [*again, *config.getoption("file_or_dir")]
+
+
 def _is_of_browsers(config: pytest.Config) -> bool:
     """True for a run that was asked for tests in a browser."""
     return any(place.is_relative_to(BROWSER) for place in _asked_for(config))
@@ -225,3 +231,5 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         # Who only collects starts no process.
         if warm.IS_OWN and not session.config.option.collectonly:
             session.config.add_cleanup(warm.start())
+            if _is_full(session.config) and session.config.getoption("dist") != "no":
+                session.config.add_cleanup(warm.start_for_tests(*_named(session.config)))

@@ -31,6 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # The checkout and the server's folder; inherited by the workers of xdist, and by who is started without WARM.
 VARIABLE = "GATEPROOF_TESTS_WARM"
 SERVER = Path(__file__).with_name("warm_server.py")
+COLLECTED = Path(__file__).with_name("collected.py")
 
 
 _checkout, _, FOLDER = os.environ.get(VARIABLE, "").partition("\n")
@@ -41,13 +42,25 @@ if IS_OWN:
     atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
     os.environ[VARIABLE] = f"{ROOT}\n{FOLDER}"
 WARM = runner_in(FOLDER)
+# The folder of the server that has loaded the tests, and forks the workers of xdist.
+OF_TESTS = f"{FOLDER}/tests"
 _started_alone = gateway_io.popen_args
 
 
 def start() -> Callable[[], object]:
     """Starts the server, which takes calls at once; returns what ends it."""
+    return _started(str(SERVER))
+
+
+def start_for_tests(*arguments: str) -> Callable[[], object]:
+    """Starts the server of test workers, which first loads what pytest collects; returns what ends it."""
+    Path(OF_TESTS).mkdir()
+    return _started(str(COLLECTED), *arguments)
+
+
+def _started(*command: str) -> Callable[[], object]:
     process = subprocess.Popen(
-        [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        [sys.executable, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     assert process.stdout is not None
     assert process.stdout.readline(), "it does not listen"
@@ -55,11 +68,17 @@ def start() -> Callable[[], object]:
 
 
 def _worker(spec: gateway_io.XSpec) -> list[str]:
-    """The command of a run's worker; one that is to find other modules on its path is started by itself."""
+    """The command of a worker; one that is to find other modules on its path is started by itself.
+
+    A worker of a run is given an interpreter, with -P or without, and a worker of these tests none. A run
+    that has a fork server of its own names that.
+    """
     alone: list[str] = _started_alone(spec)
-    # Of an interpreter with -P or without; a run that has a fork server of its own names that.
-    is_new = spec.python and len(shlex.split(spec.python)) <= 2
-    return [*WARM, *alone[-2:]] if is_new and "PYTHONPATH" not in os.environ else alone
+    if "PYTHONPATH" in os.environ:
+        return alone
+    if not spec.python:
+        return [*runner_in(OF_TESTS), *alone[-2:]] if IS_OWN and Path(OF_TESTS).is_dir() else alone
+    return [*WARM, *alone[-2:]] if len(shlex.split(spec.python)) <= 2 else alone
 
 
 if hasattr(os, "fork"):
