@@ -339,7 +339,9 @@ class ScriptedGateway:
     def _is_the_proxy_client(self, call: Call) -> bool:
         scheme, _, encoded = (call.header("authorization") or "").partition(" ")
         try:
-            client_id, colon, secret = base64.b64decode(encoded.strip()).decode().partition(":")
+            client_id, colon, secret = (
+                base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+            )
         except (binascii.Error, ValueError):
             return False
         wanted = (self.setup.proxy_client_id, self.setup.proxy_client_secret)

@@ -268,7 +268,7 @@ def _basic(call: Call) -> tuple[tuple[str, str], ...]:
     if scheme.lower() != "basic":
         return ()
     try:
-        name, _, secret = base64.b64decode(encoded.strip()).decode().partition(":")
+        name, _, secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
     except ValueError:
         return ()
     return (name, secret), (unquote(name), unquote(secret))

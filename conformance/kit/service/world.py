@@ -254,15 +254,28 @@ def _addresses(target: ServiceTarget, scheme: str, stack: ExitStack) -> tuple[Ad
 
 
 def _setup(world: World) -> Setup:
-    known = world.proxy_client_secret or Secret("proxy_client_secret", secrets.token_urlsafe(30))
+    client_id = world.proxy_client_id or f"proxy_{secrets.token_hex(6)}"
+    known = world.proxy_client_secret or Secret("proxy_client_secret", secret_for(client_id))
     return Setup(
         project_id=f"prj_{secrets.token_hex(6)}" if world.listen is None else "prj_1",
         resource_id=world.resource_id or (f"res_{secrets.token_hex(6)}" if world.listen is None else "res_1"),
         indicator=world.indicator or INDICATOR,
         scopes=SCOPES if world.scopes is None else world.scopes,
-        proxy_client_id=world.proxy_client_id or f"proxy_{secrets.token_hex(6)}",
+        proxy_client_id=client_id,
         proxy_client_secret=known.reveal(),
     )
+
+
+def secret_for(client_id: str) -> str:
+    """A new secret with which wrongly encoded Basic credentials differ from right ones.
+
+    In Base64 they contain "+" and "/", end with "=", and are longer than a line of MIME.
+    """
+    begins = secrets.token_urlsafe(45)
+    begins += "x" * (-len(f"{client_id}:{begins}") % 3)
+    # As the third character of a group, "~" gives a "+" and "?" gives a "/". Three of each, because whoever
+    # form-encodes the secret makes each two characters longer, and the padding has to stay.
+    return f"{begins}{'xx~' * 3}{'xx?' * 3}{secrets.token_urlsafe(3)}"
 
 
 def _certificate(world: World, authority: Authority) -> tuple[Certificate, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -53,6 +54,17 @@ def secret_in_the_query(settings: Settings, endpoint: str) -> Outgoing:
 def grant_in_the_query(settings: Settings, endpoint: str) -> Outgoing:
     url = f"{endpoint}?{urlencode(GRANT)}"
     return Outgoing(method="GET", url=url, headers={"authorization": _basic(settings)})
+
+
+def encoded_as(encoded: Callable[[bytes], bytes]) -> dict[str, Any]:
+    """Basic credentials in another encoding."""
+
+    def asked(settings: Settings, endpoint: str) -> Outgoing:
+        right = proxy.proxy_token_request(settings, endpoint)
+        pair = base64.b64decode(_basic(settings).partition(" ")[2])
+        return replace(right, headers={**right.headers, "authorization": f"Basic {encoded(pair).decode()}"})
+
+    return {"proxy_token_request": asked}
 
 
 def _basic(settings: Settings) -> str:
@@ -150,6 +162,16 @@ DEFECTS = (
         "proxy-token-by-get (BACK-01 SERVE-01): The service requests the Proxy token with GET and the grant "
         "in the query.",
         proxy_token_request=grant_in_the_query,
+    ),
+    defect(
+        "basic-in-the-alphabet-of-urls (BACK-01 SERVE-01): The service encodes the Proxy client's ID and "
+        "secret in Base64 for URLs.",
+        **encoded_as(base64.urlsafe_b64encode),
+    ),
+    defect(
+        "basic-without-padding (BACK-01 SERVE-01): The service encodes the Proxy client's ID and secret in "
+        "Base64 without padding.",
+        **encoded_as(lambda pair: base64.b64encode(pair).rstrip(b"=")),
     ),
     defect(
         "proxy-token-with-a-prefix (BACK-04 SERVE-01): The service sends X-Proxy-Token with the prefix "
