@@ -27,14 +27,19 @@ from gateproof.conformance.checks.agent._shared_runs import all_authorizing_runs
 from gateproof.conformance.kit.agent.agent import Agents, exchanges, expect_done, require_done, require_ended
 from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.application import asks_for_gzip
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
-# Where the pointer is in the challenge; the specification tells agents nothing about a second challenge.
-WITHOUT_QUOTES = "without quotes"
-CHALLENGES: Mapping[str, str] = {WITHOUT_QUOTES: UNQUOTED, "behind other parameters": AMONG_OTHERS}
+# How the pointer stands in the challenge; the specification tells agents nothing about a second challenge.
+WITHOUT_QUOTES, WITH_A_QUERY, QUERY = "without quotes", "a URL with a query", "?of=orders,v1&x=1"
+CHALLENGES: Mapping[str, str] = {
+    WITHOUT_QUOTES: UNQUOTED,
+    "behind other parameters": AMONG_OTHERS,
+    "behind a text with commas": 'Bearer realm="orders, a=b, more", resource_metadata="{pointer}"',
+    WITH_A_QUERY: f'Bearer resource_metadata="{{pointer}}{QUERY}"',
+}
 METADATA_ELSEWHERE = "metadata elsewhere"
 # Unknown or unnecessary members, in addition to the required ones.
 _MORE = {"notes": {"of": ["the operator", None, 7]}, "service_documentation": "https://docs.example/agents"}
@@ -130,7 +135,7 @@ def operation_is_carried_out_in_gzip(agents: Agents) -> None:
 
 @check("AGENT-01", cases=tuple(CHALLENGES))
 def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> None:
-    """The agent finds the metadata pointer without quotes, and after other parameters.
+    """The agent finds the metadata pointer without quotes, after other parameters, and with a query.
 
     The specification shows it without quotes. HTTP requires quotes for a URL there (RFC 9110 section 11.2),
     so an agent may require them, too.
@@ -143,6 +148,14 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
         raise LeftOut("the agent finds no pointer that stands without quotes")
 
     expect_done(run)
+    if case == WITH_A_QUERY:
+        asked = [each.call.target for each in run.calls(Endpoint.METADATA)]
+        expect.that(
+            any(target.endswith(QUERY) for target in asked),
+            "requests for the metadata",
+            expected="the URL of the challenge, with its query",
+            got=", ".join(asked) or "none",
+        )
 
 
 @check("AGENT-01")

@@ -24,14 +24,16 @@ NOT_HTTPS: Mapping[str, str] = {
     "no scheme": "//gateway.example/authorize",
     "an option": "--gateproof",
 }
-# Texts that make a shell run the command `{}` in a URL, quoted or not. A space would end the URL.
+# Texts in a URL that make a shell create `{file}`, quoted or not. A space would end the URL. Whoever escapes
+# quotes and dollar signs, but no backslash, is found by the one that needs no dollar sign.
 SHELL: Mapping[str, str] = {
-    "command substitution": "$({})",
-    "backquotes": "`{}`",
-    "a double quote": '";{};"',
-    "a single quote": "';{};'",
-    "semicolons": ";{};",
-    "pipes": "|{}|",
+    "command substitution": "$(touch$IFS{file})",
+    "backquotes": "`touch$IFS{file}`",
+    "a double quote": '";touch$IFS{file};"',
+    "a double quote after a backslash": '\\";>{file};\\"',
+    "a single quote": "';touch$IFS{file};'",
+    "semicolons": ";touch$IFS{file};",
+    "pipes": "|touch$IFS{file}|",
 }
 
 
@@ -76,7 +78,7 @@ def address_is_no_command(agents: Agents, case: str) -> None:
     _opens_its_browser(agents)
     install = agents.install()
     ran = install.folder / "ran-by-a-shell"
-    command = SHELL[case].format(f"touch$IFS{ran}")
+    command = SHELL[case].format(file=ran)
     endpoint = f"{install.world.gateway_endpoints.site.authorization_endpoint}/{command}?from={command}"
     install.world.gateway_endpoints.script.always(
         Endpoint.DISCOVERY, Answer(members={"authorization_endpoint": endpoint})

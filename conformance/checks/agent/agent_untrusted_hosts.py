@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from gateproof.conformance.kit.agent.agent import (
     Agents,
@@ -26,6 +27,7 @@ from gateproof.conformance.kit.agent.world import (
 )
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire.route import origin
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import WELL_KNOWN
@@ -237,6 +239,12 @@ LURES = {
 }
 # True if the install has worked before it is shown the metadata of another resource.
 WORKED_BEFORE = {"in its first run": False, "in a later run": True}
+# Values of `resource` that are no URL of the service, and that only a comparison of texts takes for one:
+# `{origin}` is the service's, `{host}` another host.
+LOOK_ALIKES: Mapping[str, str] = {
+    "the service's origin as a user name": "{origin}@{host}",
+    "the begin of the service's URL": "https://",
+}
 
 
 @check("AGENT-13", cases=tuple(LURES))
@@ -270,6 +278,12 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
     run = require_ended(install.launch(f"a run that is shown another resource's metadata {case}"))
     if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=ATTACKER):
         raise LeftOut("the agent has cached the documents, and does not see where they changed")
+
+    _no_code_was_sent(run)
+
+
+def _no_code_was_sent(run: Run) -> None:
+    """Expects no token request at the gateway of the other resource, whose metadata the agent has read."""
     require.that(
         bool(run.calls(Endpoint.METADATA, party=ATTACKER)),
         run.what,
@@ -277,7 +291,6 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
         got="none that does",
         exchange=run.last(),
     )
-
     sent = run.calls(Endpoint.TOKEN, party=ATTACKER)
     expect.that(
         not sent,
@@ -286,6 +299,21 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
         got=str(len(sent)),
         exchange=sent[0].exchange() if sent else None,
     )
+
+
+@check("AGENT-13", cases=tuple(LOOK_ALIKES))
+def gateway_of_a_look_alike_gets_no_code(agents: Agents, case: str) -> None:
+    """Metadata whose `resource` only resembles the service's URL are not used (RFC 9728 section 3.3)."""
+    require_done(agents.normal())
+    install = agents.install()
+    world = install.world
+    attacker = urlsplit(world.url(ATTACKER))
+    resource = LOOK_ALIKES[case].format(origin=origin(world.service.url), host=attacker.netloc)
+    world.attacker.script.always(Endpoint.METADATA, Answer(members={"resource": resource}))
+    world.service.pointer = f"{world.url(ATTACKER)}{WELL_KNOWN}"
+    run = require_ended(install.launch(f"a run whose metadata have {case} as resource"))
+
+    _no_code_was_sent(run)
 
 
 @check("AGENT-13")

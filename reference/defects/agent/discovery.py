@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from gateproof.reference.agent.policy import authorization, exchange, operation, registration
+from gateproof.reference.agent.policy import authorization, discovery, exchange, operation, registration
 from gateproof.reference.agent.policy.authorization import Query
 from gateproof.reference.agent.policy.discovery import Endpoints
 from gateproof.reference.agent.policy.operation import Ask
@@ -35,6 +35,32 @@ def first_in_the_challenge(pattern: str) -> Callable[[Sequence[str], str], str]:
         raise Failed("the service does not say where its metadata are")
 
     return metadata_url
+
+
+def split_at_commas(challenges: Sequence[str], _service_url: str) -> str:
+    """Reads the parameters of a challenge with plain splits, also inside quotes."""
+    for value in challenges:
+        parts = value.partition(" ")[2].split(",")
+        parameters = dict(part.strip().split("=", 1) for part in parts if "=" in part)
+        if "resource_metadata" in parameters:
+            return parameters["resource_metadata"].strip('"')
+    raise Failed("the service does not say where its metadata are")
+
+
+def each_part_one_pair(challenges: Sequence[str], _service_url: str) -> str:
+    """Like split_at_commas, but each part has to be one pair."""
+    for value in challenges:
+        pairs = [part.strip().split("=") for part in value.partition(" ")[2].split(",")]
+        if any(len(pair) != 2 for pair in pairs):
+            raise Failed("the challenge of the service cannot be read")
+        if pointer := dict(pairs).get("resource_metadata"):
+            return pointer.strip('"')
+    raise Failed("the service does not say where its metadata are")
+
+
+def without_its_query(challenges: Sequence[str], service_url: str) -> str:
+    parts = urlsplit(discovery.metadata_url(challenges, service_url))
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
 
 def built_in(server: str, document: Mapping[str, Any]) -> Endpoints:
@@ -127,6 +153,20 @@ DEFECTS = (
         "pointer-first-alone (AGENT-01): The agent finds resource_metadata only if it is the first "
         "parameter of the challenge.",
         metadata_url=first_in_the_challenge(r'Bearer resource_metadata="?([^",\s]+)'),
+    ),
+    defect(
+        "challenge-split-at-commas (AGENT-01): The agent splits a challenge at commas, also inside quotes.",
+        metadata_url=split_at_commas,
+    ),
+    defect(
+        "challenge-of-plain-pairs (AGENT-01): The agent gives up at a challenge with a comma or an equals "
+        "sign inside quotes.",
+        metadata_url=each_part_one_pair,
+    ),
+    defect(
+        "pointer-without-its-query (AGENT-01): The agent requests the metadata without the query of the "
+        "pointer.",
+        metadata_url=without_its_query,
     ),
     defect(
         "endpoints-built-in (AGENT-01): The agent uses fixed endpoint paths instead of those in the "

@@ -34,6 +34,12 @@ def with_quotes_escaped(url: str) -> str:
     return f'"{escaped}"'
 
 
+def with_backslashes_left(url: str) -> str:
+    """Escapes everything that has a meaning in double quotes, except the backslash."""
+    escaped = url.translate({ord(each): f"\\{each}" for each in '"$`'})
+    return f'"{escaped}"'
+
+
 DEFECTS = (
     defect(
         "any-address-opened (AGENT-19): The agent opens an authorization URL of any scheme.",
@@ -73,6 +79,11 @@ DEFECTS = (
         "browser-by-a-shell-with-quotes-escaped (AGENT-19): The agent starts the browser by a shell "
         "command, and does not escape dollar signs in the URL.",
         **by_a_shell(with_quotes_escaped),
+    ),
+    defect(
+        "browser-by-a-shell-with-backslashes-left (AGENT-19): The agent starts the browser by a shell "
+        "command, and escapes quotes and dollar signs in the URL, but not backslashes.",
+        **by_a_shell(with_backslashes_left),
     ),
     defect(
         "browser-by-a-shell-with-ampersands-escaped (AGENT-19): The agent starts the browser by a shell "

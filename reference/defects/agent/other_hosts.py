@@ -28,6 +28,11 @@ _NO_CHECK_TIME = 0x200000
 _WELL_KNOWN = ".well-known"
 
 
+def origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 def follows(asked: Outgoing, answer: Answer) -> Outgoing | None:
     """Follows a redirect with everything that was sent."""
     url = redirected(asked, answer)
@@ -243,6 +248,16 @@ DEFECTS = (
         "metadata-of-anybody-at-first (AGENT-13): The agent checks that the metadata are about the service "
         "only once an install has a token.",
         is_about=about_us_once_it_worked,
+    ),
+    defect(
+        "metadata-that-begin-like-the-service (AGENT-13): The agent accepts metadata whose resource begins "
+        "with the service's origin.",
+        is_about=lambda metadata, url: str(metadata.get("resource")).startswith(origin(url)),
+    ),
+    defect(
+        "metadata-that-the-service-begins-with (AGENT-13): The agent accepts metadata whose resource is how "
+        "the service's URL begins.",
+        is_about=lambda metadata, url: url.startswith(str(metadata.get("resource"))),
     ),
     defect(
         "one-client-kept (AGENT-13): The agent uses one client for all gateways.",
