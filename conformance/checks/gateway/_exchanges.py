@@ -57,6 +57,27 @@ def invalid_grant(answer: Exchange, what: str) -> None:
     )
 
 
+def is_not_to_be_stored(answer: Exchange, what: str) -> None:
+    """The answer has Cache-Control: no-store."""
+    said = answer.answer.headers_named("Cache-Control") if answer.answer is not None else ()
+    directives = {part.strip().lower() for value in said for part in value.split(",")}
+
+    expect.that(
+        "no-store" in directives,
+        f"Cache-Control of the {what}",
+        expected="no-store",
+        got=", ".join(said) or "no Cache-Control",
+    )
+
+
+def is_bearer(answer: Exchange) -> None:
+    """The answer has the token_type Bearer, in any case."""
+    token_type = answer.member("token_type")
+
+    bearer = isinstance(token_type, str) and token_type.lower() == "bearer"
+    expect.that(bearer, "token_type", expected="Bearer", got=token_type)
+
+
 def refresh(gateway: Gateway, agent: Agent, refresh_token: str, *further: tuple[str, str]) -> Exchange:
     """A refresh grant as in RFC 6749. The specification does not define it, so no rule owns this step."""
     answer = gateway.token_request(

@@ -65,6 +65,19 @@ def no_form_is_sent_on(gateway: Gateway, world: World) -> None:
     browser, user = gateway.browser(), world.users[0]
     for _ in range(2):
         approves(gateway, world, browser, world.agents.new(), user)
+    _sent_on_by_none(gateway, world)
+
+
+@check("AUTHZ-26", needs=["sign-in:decline"])
+def form_of_a_user_who_declines_is_not_sent_on(gateway: Gateway, world: World) -> None:
+    """Also the form by which a user declines is not answered with 307 or 308."""
+    here, attempt = attempt_known_to_work(world)
+    here.gateway.visit(attempt, approve=False, wherever=True)
+
+    _sent_on_by_none(gateway, world)
+
+
+def _sent_on_by_none(gateway: Gateway, world: World) -> None:
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     forms = [
         exchange

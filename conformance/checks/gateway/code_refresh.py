@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens, refresh
-from gateproof.conformance.checks.gateway._refreshed_tokens import refreshable
+from gateproof.conformance.checks.gateway._refreshed_tokens import refresh_or_leave_out, refreshable
 from gateproof.conformance.checks.gateway._scopes import scopes_in
 from gateproof.conformance.checks.gateway._second_project import agents_for, grant_at_for_same_agent
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
@@ -46,7 +46,7 @@ def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str
         world.gateway.keyring.secret("wrong_secret", wrong)
     secret = [] if wrong is None else [("client_secret", wrong)]
 
-    answer = world.gateway.token_request([*_form(grant), ("client_id", grant.agent.client_id), *secret])
+    answer = world.gateway.token_request([*form_of(grant), ("client_id", grant.agent.client_id), *secret])
 
     no_tokens(answer, "a refresh token without the agent's secret")
 
@@ -54,7 +54,9 @@ def refresh_with_a_wrong_secret_gets_no_tokens(world: World, case: Callable[[str
 @check("CODE-16")
 def refresh_token_alone_gets_no_tokens(world: World) -> None:
     """A refresh without any client identity gets no tokens."""
-    no_tokens(world.gateway.token_request(_form(refreshable(world, NotApplicable))), "a refresh token alone")
+    no_tokens(
+        world.gateway.token_request(form_of(refreshable(world, NotApplicable))), "a refresh token alone"
+    )
 
 
 @check("CODE-16", cases=("its-own-client-id", "the-other-client-id"))
@@ -64,7 +66,7 @@ def refresh_token_of_one_agent_gets_another_no_tokens(world: World, case: str) -
     client_id = other.client_id if case == "its-own-client-id" else grant.agent.client_id
 
     answer = world.gateway.token_request(
-        [*_form(grant), ("client_id", client_id), ("client_secret", other.client_secret.reveal())]
+        [*form_of(grant), ("client_id", client_id), ("client_secret", other.client_secret.reveal())]
     )
 
     no_tokens(answer, "another agent's refresh token")
@@ -76,7 +78,7 @@ def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, 
     in_a_header, names_the_agent = case
     grant, client = refreshable(world, NotApplicable), world.projects.home().proxy_client
     world.backend.proxy_token()
-    fields = [*_form(grant)]
+    fields = [*form_of(grant)]
     if names_the_agent:
         fields.append(("client_id", grant.agent.client_id))
     if not in_a_header:
@@ -88,8 +90,18 @@ def refresh_token_gets_a_proxy_client_no_tokens(world: World, case: tuple[bool, 
 
 
 @check("CODE-16", cases=("names-the-other-scope", "names-no-scope"))
+def second_refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> None:
+    """A refresh by the refresh token of a refresh grants no scope that was not granted before."""
+    _brings_no_further_scope(world, case, first_refreshed=True)
+
+
+@check("CODE-16", cases=("names-the-other-scope", "names-no-scope"))
 def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> None:
     """A refresh grants no scope of the Resource that was not granted before."""
+    _brings_no_further_scope(world, case, first_refreshed=False)
+
+
+def _brings_no_further_scope(world: World, case: str, *, first_refreshed: bool) -> None:
     world, resource = world.in_one_browser(), refreshable(world, NotApplicable).resource
     if len(resource.scopes) < 2:
         indicator = f"https://api.merchant.example/v4/{world.unique()}"
@@ -99,6 +111,8 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
     granted = scopes_in(grant.answer)
     if other in granted:
         raise LeftOut("a request for one scope of the Resource is granted all of them")
+    if first_refreshed:
+        grant = refresh_or_leave_out(world, grant, "tokens for one scope are not refreshed")
     further = [("scope", f"openid {asked} {other}")] if case == "names-the-other-scope" else []
 
     answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal(), *further)
@@ -122,7 +136,7 @@ def refresh_is_for_the_user_of_its_grant(world: World) -> None:
     if len(world.users) < 2:
         raise Unavailable("users:2", "needs two users: name a second one under [[users]]")
     agent = world.agents.new()
-    _each_is_its_own(world, [world.grant(agent=agent, user=user) for user in world.users[:2]])
+    _eachis_its_own(world, [world.grant(agent=agent, user=user) for user in world.users[:2]])
 
 
 @check("CODE-16")
@@ -140,7 +154,7 @@ def refresh_is_for_the_project_of_its_grant(world: World) -> None:
     both = world.projects.home().resource, world.projects.another().resource
     one, other = of_one_merchant(world, both)
     grants = [here.grant(agent=agent, resource=one), grant_at_for_same_agent(here, agent, other)]
-    _each_is_its_own(world, grants)
+    _eachis_its_own(world, grants)
 
 
 @check("CODE-16", cases=("resource", "audience"))
@@ -155,7 +169,7 @@ def refresh_is_for_no_audience_that_it_names(world: World, case: str) -> None:
     if answer.status in range(400, 500):
         no_tokens(answer, f"the {case} {other.indicator}")
         return
-    _is_its_own(world, grant, answer)
+    is_its_own(world, grant, answer)
 
 
 def _at_both(world: World, resources: Sequence[Resource]) -> None:
@@ -165,10 +179,10 @@ def _at_both(world: World, resources: Sequence[Resource]) -> None:
     grants = [
         world.grant(agent=agent, resource=resource) for agent, resource in zip(agents, both, strict=True)
     ]
-    _each_is_its_own(world, grants)
+    _eachis_its_own(world, grants)
 
 
-def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
+def _eachis_its_own(world: World, grants: Sequence[Grant]) -> None:
     """Refreshes the newest grant first: it may have ended the refresh token of the other."""
     for number, grant in enumerate(reversed(grants)):
         answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal())
@@ -177,10 +191,10 @@ def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
                 "ends the refresh token of an earlier one" if number else "gave one that is not accepted yet"
             )
             raise LeftOut(f"a later authorization of the agent {why}")
-        _is_its_own(world, grant, require(answer).status(200))
+        is_its_own(world, grant, require(answer).status(200))
 
 
-def _is_its_own(world: World, grant: Grant, answer: Exchange) -> None:
+def is_its_own(world: World, grant: Grant, answer: Exchange) -> None:
     """The refreshed token has the user, the Project and no other audience than the token of the grant."""
     text = require.text(require(answer).status(200).member("access_token"), "access_token of the refresh")
     token = world.gateway.keyring.secret("access_token", text)
@@ -200,7 +214,7 @@ def _project_in(claims: Mapping[str, Any]) -> object:
     return ext.get("project_id") if isinstance(ext, dict) else None
 
 
-def _form(grant: Grant) -> list[tuple[str, str]]:
+def form_of(grant: Grant) -> list[tuple[str, str]]:
     return [("grant_type", "refresh_token"), ("refresh_token", grant.refresh_token.reveal())]
 
 

@@ -118,8 +118,21 @@ def refusal_names_invalid_client(gateway: Gateway, world: World) -> None:
     """The 401 for a wrong secret has the error invalid_client in JSON, and WWW-Authenticate."""
     client = _working_client(gateway, world)
     wrong = gateway.keyring.secret("proxy_client_secret", secrets.token_urlsafe(32))
-    answer = gateway.proxy_token(replace(client, secret=wrong))
-    require.step_of("Proxy token request with a wrong secret")(answer).status(401)
+
+    _names_invalid_client(gateway.proxy_token(replace(client, secret=wrong)), "with a wrong secret")
+
+
+@check("PROXY-10")
+def refusal_of_an_unknown_client_names_invalid_client(gateway: Gateway, world: World) -> None:
+    """The 401 for an unknown Proxy client has the error invalid_client in JSON, and WWW-Authenticate."""
+    client = _working_client(gateway, world)
+    unknown = replace(client, id=f"{client.id[:3]}{secrets.token_hex(12)}")
+
+    _names_invalid_client(gateway.proxy_token(unknown), "of an unknown client")
+
+
+def _names_invalid_client(answer: Exchange, whose: str) -> None:
+    require.step_of(f"Proxy token request {whose}")(answer).status(401)
 
     expect.equal(answer.member("error"), "invalid_client", "error in the body")
     expect.text(answer.header("WWW-Authenticate"), "WWW-Authenticate")

@@ -344,6 +344,16 @@ DEFECTS = (
         proxy_client_checks=saying(RIGHT, error="access_denied"),
     ),
     defect(
+        "unknown-proxy-client-is-access-denied (PROXY-10): The error code for an unknown Proxy client is "
+        "access_denied.",
+        proxy_client_checks=saying(proxy.proxy_client_is_known, error="access_denied"),
+    ),
+    defect(
+        "unknown-proxy-client-without-challenge (PROXY-10): The 401 for an unknown Proxy client has no "
+        "WWW-Authenticate header.",
+        proxy_client_checks=saying(proxy.proxy_client_is_known, challenge=None),
+    ),
+    defect(
         "wrong-proxy-secret-without-challenge (PROXY-10): The 401 for a wrong secret of a Proxy client has "
         "no WWW-Authenticate header.",
         proxy_client_checks=saying(RIGHT, challenge=None),

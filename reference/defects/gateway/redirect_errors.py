@@ -44,6 +44,14 @@ def form_sent_on(status: int, path: str) -> object:
     return altering_answers(change)
 
 
+def refusal_sent_on(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Answers the form of a user who declines with 307."""
+    declined = "error=access_denied" in answered.header("location")
+    if asked.method == "POST" and declined and answered.status in {302, 303}:
+        return Answered(status=307, headers=answered.headers, body=answered.body)
+    return answered
+
+
 DEFECTS = (
     defect(
         "state-lost-in-error-redirects (AUTHZ-24): Error redirects have no state.",
@@ -78,5 +86,9 @@ DEFECTS = (
         "approval-sent-on-by-308 (AUTHZ-26): The gateway answers the approve form with 308, so the browser "
         "sends the form to the agent.",
         around=form_sent_on(308, "/sign-in/decision"),
+    ),
+    defect(
+        "refusal-sent-on-by-307 (AUTHZ-26): The gateway answers the form with 307 if the user declines.",
+        around=altering_answers(refusal_sent_on),
     ),
 )
