@@ -74,6 +74,8 @@ class Waiting:
 class Browser:
     """One browser with its own cookies; it only opens URLs that `may_visit` allows."""
 
+    changes_hidden = True
+
     def __init__(
         self,
         *,

@@ -53,6 +53,10 @@ class Browsing(Protocol):
     """The interface of a browser for the page loop."""
 
     @property
+    def changes_hidden(self) -> bool:
+        """True if it sends hidden fields with the values that they have in the form, not in the page."""
+
+    @property
     def hops(self) -> list[str]:
         """The URLs that it opened, without queries."""
 
@@ -146,6 +150,21 @@ class PageSignIn:
                 return None
             meanwhile()
             return _landing(browser.submit(*filled_in), request, acts, None, ())
+
+    def submit_changed(
+        self, browser: Browsing, request: SignInRequest, act: int, changed: Callable[[Form], Form]
+    ) -> SignInResult | None:
+        """Submits the user's action number `act` last, with a changed form.
+
+        None if the sign-in has fewer actions.
+        """
+        acts = _Acts()
+        with _resting(browser):
+            filled_in = self._up_to(browser, request, acts, act)
+            if filled_in is None:
+                return None
+            page, form, pressed = filled_in
+            return _landing(browser.submit(page, changed(form), pressed), request, acts, None, ())
 
     def _up_to(
         self, browser: Browsing, request: SignInRequest, acts: _Acts, act: int

@@ -1,12 +1,17 @@
-"""A form works only in the browser that it was served to."""
+"""A form works only in the browser that it was served to, and its hidden fields decide nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._visits import approves, no_code
-from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
+from gateproof.conformance.checks.gateway.authz_pending import require_held
+from gateproof.conformance.kit.gateway.codes import require_code
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Attempt
 
 
@@ -60,6 +65,62 @@ def last_form_works_in_no_browser_of_another_user(gateway: Gateway, world: World
 
     what = f"form {acts} of {acts}, sent by a browser in which another user is signed in"
     no_code(_sent_from_another_browser(gateway, acts, world.attempt(), what, to=browser), what)
+
+
+@check("AUTHZ-06", needs=["sign-in:browser"])
+def redirect_uri_in_a_hidden_field_is_not_believed(gateway: Gateway, world: World) -> None:
+    """If the last form repeats the redirect URI in a hidden field, no browser is sent to another value there.
+
+    The request itself is right. A gateway may ignore such a field, or refuse its value.
+    """
+    acts, attempt = _form_count(gateway, world), world.attempt()
+    other = f"{CALLBACK}/gateproof-unregistered"
+    changes = {attempt.parameters["redirect_uri"]: other}
+    what = "the last form, with another redirect URI in a hidden field"
+    visit = _with_changed_fields(gateway, acts, attempt, changes, what)
+
+    expect.that(
+        not (visit.sent_to or "").startswith(other),
+        what,
+        expected="a browser that is sent to the registered redirect URI, or nowhere",
+        got="one that is sent to the other",
+    )
+
+
+@check("AUTHZ-07", needs=["control:approve_agent", "sign-in:browser"])
+def client_id_in_a_hidden_field_is_not_believed(gateway: Gateway, world: World) -> None:
+    """If the last form repeats the client ID in a hidden field, a Pending agent's there gets it no code.
+
+    The request itself is one of an approved agent of the same Project.
+    """
+    resource = world.projects.holding_resource()
+    twin, approved, held = (world.agents.new() for _ in range(3))
+    for agent in (twin, approved, held):
+        require_held(world, agent, resource)
+    for agent in (twin, approved):
+        world.projects.approve_agent(agent, resource)
+    before = gateway.visit(world.attempt(twin, resource=resource))
+    require_code(gateway, before)
+    attempt = world.attempt(approved, resource=resource)
+    what = "the last form, with a Pending agent's client ID in a hidden field"
+    changes = {approved.client_id: held.client_id}
+    visit = _with_changed_fields(gateway, before.acts or 0, attempt, changes, what)
+
+    other = world.attempt(held, resource=resource, verifier=attempt.verifier.reveal())
+    for code in visit.codes():
+        no_tokens(gateway.exchange(world.authorization_of(other, code)), "a code for a Pending agent")
+    expect.that(True, what, expected="no code for the Pending agent", got="none")
+
+
+def _with_changed_fields(
+    gateway: Gateway, act: int, attempt: Attempt, changes: Mapping[str, str], what: str
+) -> Visit:
+    """The visit of a browser that sends the form with this number with changed hidden fields."""
+    url = gateway.authorization_url(attempt)
+    visit = gateway.browser().submit_changed(act, url, attempt.user, changes)
+    require.that(visit is not None, what, expected="that form", got="fewer forms than before")
+    assert visit is not None  # noqa: S101 - required above
+    return gateway.record_secrets(visit)
 
 
 def _form_count(gateway: Gateway, world: World) -> int:

@@ -46,7 +46,7 @@ def pending_agent_gets_no_code_beside_an_approved_one(world: World) -> None:
     resource = world.projects.holding_resource()
     pending, approved = world.agents.new(), world.agents.new()
     for agent in (pending, approved):
-        _require_held(world, agent, resource)
+        require_held(world, agent, resource)
     world.projects.approve_agent(approved, resource)
     world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
 
@@ -63,10 +63,10 @@ def pending_agent_gets_no_code_later(world: World, case: int) -> None:
     """A Pending agent gets no code after a long time, although another agent is then approved."""
     resource = world.projects.holding_resource()
     pending = world.agents.new()
-    _require_held(world, pending, resource)
+    require_held(world, pending, resource)
     world.clock.advance(case)
     approved = world.agents.new()
-    _require_held(world, approved, resource)
+    require_held(world, approved, resource)
     world.projects.approve_agent(approved, resource)
     world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
 
@@ -83,7 +83,7 @@ def approved_agent_gets_its_code_at_every_resource(world: World) -> None:
     world = world.in_one_browser()
     resources = _held_resources(world)
     agent = world.agents.new()
-    _require_held(world, agent, resources[0])
+    require_held(world, agent, resources[0])
     world.projects.approve_agent(agent, resources[0])
 
     for which, resource in zip(("first", "second"), resources, strict=True):
@@ -108,7 +108,7 @@ def _is_held(world: World, agent: Agent, resource: Resource, what: str, user: Us
     no_code(visit, what)
 
 
-def _require_held(world: World, agent: Agent, resource: Resource) -> None:
+def require_held(world: World, agent: Agent, resource: Resource) -> None:
     visit = world.gateway.visit(world.attempt(agent, resource=resource), wherever=True)
     require.that(
         visit.ended() and not visit.codes(),

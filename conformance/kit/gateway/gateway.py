@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, Self
 from urllib.parse import parse_qsl
@@ -144,6 +144,12 @@ class Browsing(Protocol):
         """Opens an address; calls `meanwhile` before the user's act of this number, which is the last one.
 
         None if there are fewer acts.
+        """
+
+    def submit_changed(self, act: int, url: str, user: User, changes: Mapping[str, str]) -> Visit | None:
+        """Opens an address; replaces these texts in hidden fields at the user's act of this number, the last.
+
+        None if there are fewer acts. Left out if no hidden field contains such a text, or cannot be changed.
         """
 
 

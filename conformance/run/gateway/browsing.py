@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Self
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
 from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.signin.page import Field, Form
 from gateproof.conformance.signin.page_loop import PageSignIn
 from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.wire.route import parts_of
 
@@ -54,9 +57,35 @@ class KeptBrowser:
         landing = self._pages.call_before_act(self._browser, request, act, meanwhile)
         return None if landing is None else self._seen(landing, request)
 
+    def submit_changed(self, act: int, url: str, user: User, changes: Mapping[str, str]) -> Visit | None:
+        """Submits the user's action number `act` with these texts replaced in hidden fields; then it ends."""
+        if not self._browser.changes_hidden:
+            raise LeftOut("a real browser sends hidden fields as the page has them")
+        request, found = _opening(url, user), list[Field]()
+
+        def changed(form: Form) -> Form:
+            for item in form.fields:
+                value = replaced(item.value, changes)
+                if item.kind == "hidden" and value != item.value:
+                    found.append(item)
+                    form = form.replacing(item, replace(item, value=value))
+            return form
+
+        landing = self._pages.submit_changed(self._browser, request, act, changed)
+        if landing is not None and not found:
+            raise LeftOut("no hidden field of the form repeats the request")
+        return None if landing is None else self._seen(landing, request)
+
     def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:
         self._landed(landing)
         return visit_of(landing, request)
+
+
+def replaced(text: str, changes: Mapping[str, str]) -> str:
+    """The text with these parts replaced, as they are or percent-encoded."""
+    for old, new in changes.items():
+        text = text.replace(old, new).replace(quote(old, safe=""), quote(new, safe=""))
+    return text
 
 
 def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:

@@ -47,6 +47,11 @@ class RealBrowser:
         weakref.finalize(self, self._parts.release).atexit = False
 
     @property
+    def changes_hidden(self) -> bool:
+        """False: it fills in what its user sees."""
+        return False
+
+    @property
     def hops(self) -> list[str]:
         """The URLs that it opened, without queries."""
         return self._parts.traffic.hops[self._first_hop :]

@@ -7,6 +7,11 @@ from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
+from gateproof.reference.deviations.hidden_fields import (
+    given_to_the_client,
+    request_in_the_form,
+    sent_to_the_uri,
+)
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import (
@@ -61,6 +66,16 @@ def redirected_to_the_unregistered_one(asked: Asked, answered: Answered, gateway
 
 
 DEFECTS = (
+    defect(
+        "redirect-uri-of-the-form (AUTHZ-06): The gateway redirects to the redirect URI in a hidden field of "
+        "the approve form.",
+        **request_in_the_form(redirect_uri=sent_to_the_uri),
+    ),
+    defect(
+        "client-of-the-form (AUTHZ-07): The gateway issues the code to the client ID in a hidden field of "
+        "the approve form.",
+        **request_in_the_form(client_id=given_to_the_client),
+    ),
     defect(
         "faults-told-at-unregistered-addresses (AUTHZ-06): The gateway redirects with an error to an "
         "unregistered redirect URI if the request has any other fault.",

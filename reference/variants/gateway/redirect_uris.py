@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from gateproof.reference.deviations.hidden_fields import request_in_the_form
 from gateproof.reference.gateway.policy import token_claims
 from gateproof.reference.gateway.policy.discovery import REDEMPTION_SCOPE
 from gateproof.reference.gateway.policy.registration import REGISTRATION_CHECKS, RegistrationFacts
@@ -47,6 +48,11 @@ VARIANTS = (
         "plain-redirect-uris-alone: the gateway does not register a redirect URI with an escape, or with "
         "more than 255 characters",
         registration_checks=(*REGISTRATION_CHECKS, _plain_uris_alone),
+    ),
+    variant(
+        "request-repeated-in-the-form: the approve form has client ID and redirect URI in hidden fields, "
+        "which the gateway ignores",
+        **request_in_the_form(),
     ),
     variant(
         "scopes-with-a-prefix: the scope of a token response lists the Resource's scopes, each as a URL",
