@@ -64,6 +64,8 @@ EXPIRIES: dict[str, Callable[[float], Any]] = {
     "below-zero": lambda _: -1,
     "an-hour-ago-as-text": lambda now: str(int(now) - 3600),
     "in-1970-as-text": lambda _: "1",
+    # As a number in JavaScript, neither before nor after any moment.
+    "as-a-word": lambda _: "never",
 }
 
 

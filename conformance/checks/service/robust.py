@@ -48,6 +48,8 @@ AUTHORIZATIONS: Mapping[str, str] = {
     "alg is an object": "Bearer eyJhbGciOnt9fQ.e30.e30",
     "kid is a list": "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6W119.e30.e30",
     "kid is a number": "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6MX0.e30.e30",
+    "kid is constructor": "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6ImNvbnN0cnVjdG9yIn0.e30.e30",
+    "kid is __proto__": "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6Il9fcHJvdG9fXyJ9.e30.e30",
     "crit is a number": "Bearer eyJhbGciOiJFUzI1NiIsImNyaXQiOjF9.e30.e30",
     "not UTF-8": "Bearer \xff\xfe",
     "tab": "Bearer\tx",

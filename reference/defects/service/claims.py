@@ -105,6 +105,10 @@ def of_an_agent(wrong: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     return checks(AUDIENCE, check)
 
 
+def _is_a_word(value: object) -> bool:
+    return isinstance(value, str) and not value.strip().lstrip("-").isdigit()
+
+
 DEFECTS = (
     defect(
         "issuer-unread (CHAL-05): The service does not check the issuer.",
@@ -261,6 +265,11 @@ DEFECTS = (
             EXPIRY,
             lambda facts: isinstance(facts.claims.get("exp"), str) or validation.not_expired(facts),
         ),
+    ),
+    defect(
+        "expiry-that-is-no-number-never-comes (CHAL-07): The service compares the expiry as JavaScript does, "
+        "so one that is no number never comes.",
+        **checks(EXPIRY, lambda facts: _is_a_word(facts.claims.get("exp")) or validation.not_expired(facts)),
     ),
     defect(
         "expiry-null-is-never (CHAL-07): The service accepts a token whose expiry is null.",

@@ -11,7 +11,7 @@ from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.mcp import PROTOCOLS, SESSION
 
 # Members that every JavaScript object inherits.
-_OF_EVERY_OBJECT = frozenset({"__proto__", "constructor", "toString", "hasOwnProperty"})
+OF_EVERY_OBJECT = frozenset({"__proto__", "constructor", "toString", "hasOwnProperty"})
 Change = Callable[[Asked, Answered, Backend], Answered]
 
 
@@ -20,7 +20,7 @@ def looked_up(*methods: str) -> Change:
 
     def change(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
         met = asked.path == "/mcp" and asked.method in methods and answered.status != 401
-        if not met or asked.headers.get(SESSION) not in _OF_EVERY_OBJECT:
+        if not met or asked.headers.get(SESSION) not in OF_EVERY_OBJECT:
             return answered
         return replace(answered, status=500, body=b"{}")
 

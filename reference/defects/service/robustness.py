@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateproof.reference.defects.defect import instead
+from gateproof.reference.defects.service.mcp_headers import OF_EVERY_OBJECT
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.defects.service.users import CONCURRENT_S
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
@@ -31,6 +32,13 @@ def header_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] 
     encoded = token.partition(".")[0]
     header = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
     return validation.signed_claims(token, keys) if header["alg"].isascii() else None
+
+
+def keys_looked_up_in_an_object(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
+    """A `kid` that every object has as a member finds that, and the signature is verified with it."""
+    if validation.header_of(token).get("kid") in OF_EVERY_OBJECT:
+        raise TypeError("no key, but a member of every object")
+    return validation.signed_claims(token, keys)
 
 
 def claims_taken_for_granted(token: str, keys: Sequence[Jwk]) -> dict[str, Any] | None:
@@ -167,6 +175,11 @@ DEFECTS = (
         "header-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04): A token whose header is not a JSON object "
         "with an alg ends in 500.",
         signed_claims=header_taken_for_granted,
+    ),
+    defect(
+        "keys-looked-up-in-an-object (ROBUST-01): A token whose kid names an inherited member of JavaScript "
+        "objects ends in 500.",
+        signed_claims=keys_looked_up_in_an_object,
     ),
     defect(
         "claims-taken-for-granted (ROBUST-01 CHAL-03 CHAL-04 CHAL-05): A token without three parts, or "
