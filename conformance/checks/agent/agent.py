@@ -33,7 +33,7 @@ from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import AMONG_OTHERS, UNQUOTED
 
 # How the pointer stands in the challenge; the specification tells agents nothing about a second challenge.
-WITHOUT_QUOTES, WITH_A_QUERY, QUERY = "without quotes", "a URL with a query", "?of=orders,v1&x=1"
+WITHOUT_QUOTES, WITH_A_QUERY, QUERY = "without quotes", "a URL with a query", "?of=orders&x=1"
 CHALLENGES: Mapping[str, str] = {
     WITHOUT_QUOTES: UNQUOTED,
     "behind other parameters": AMONG_OTHERS,

@@ -37,18 +37,8 @@ def first_in_the_challenge(pattern: str) -> Callable[[Sequence[str], str], str]:
     return metadata_url
 
 
-def split_at_commas(challenges: Sequence[str], _service_url: str) -> str:
-    """Reads the parameters of a challenge with plain splits, also inside quotes."""
-    for value in challenges:
-        parts = value.partition(" ")[2].split(",")
-        parameters = dict(part.strip().split("=", 1) for part in parts if "=" in part)
-        if "resource_metadata" in parameters:
-            return parameters["resource_metadata"].strip('"')
-    raise Failed("the service does not say where its metadata are")
-
-
 def each_part_one_pair(challenges: Sequence[str], _service_url: str) -> str:
-    """Like split_at_commas, but each part has to be one pair."""
+    """Splits at commas, also inside quotes; each part has to be one pair."""
     for value in challenges:
         pairs = [part.strip().split("=") for part in value.partition(" ")[2].split(",")]
         if any(len(pair) != 2 for pair in pairs):
@@ -153,10 +143,6 @@ DEFECTS = (
         "pointer-first-alone (AGENT-01): The agent finds resource_metadata only if it is the first "
         "parameter of the challenge.",
         metadata_url=first_in_the_challenge(r'Bearer resource_metadata="?([^",\s]+)'),
-    ),
-    defect(
-        "challenge-split-at-commas (AGENT-01): The agent splits a challenge at commas, also inside quotes.",
-        metadata_url=split_at_commas,
     ),
     defect(
         "challenge-of-plain-pairs (AGENT-01): The agent gives up at a challenge with a comma or an equals "
