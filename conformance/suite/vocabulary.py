@@ -65,6 +65,7 @@ STEPS: Final = MappingProxyType(
         "code exchange": "a valid exchange of a code",
         "Proxy token request": "a Proxy token request of an active Proxy client",
         "Proxy token request with a wrong secret": "the same with a wrong secret",
+        "Proxy token request of an unknown client": "the same with an ID that the gateway did not issue",
         "Proxy token request of a revoked client": "the same after the client was revoked",
         "redemption": "a valid redemption of a user for whom the merchant gave a token",
         "redemption with a revoked Proxy client": "a redemption after the Proxy client was revoked",
