@@ -143,13 +143,12 @@ class PageSignIn:
 
         None if the sign-in has fewer actions.
         """
-        acts = _Acts()
-        with _resting(browser):
-            filled_in = self._up_to(browser, request, acts, act)
-            if filled_in is None:
-                return None
+
+        def unchanged(form: Form) -> Form:
             meanwhile()
-            return _landing(browser.submit(*filled_in), request, acts, None, ())
+            return form
+
+        return self.submit_changed(browser, request, act, unchanged)
 
     def submit_changed(
         self, browser: Browsing, request: SignInRequest, act: int, changed: Callable[[Form], Form]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
 from gateproof.conformance.signin.addresses import resolve
-from gateproof.conformance.signin.page import Field, Form
+from gateproof.conformance.signin.page import Form
 from gateproof.conformance.signin.page_loop import PageSignIn
 from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
 from gateproof.conformance.suite.claims import LeftOut
@@ -61,19 +61,19 @@ class KeptBrowser:
         """Submits the user's action number `act` with these texts replaced in hidden fields; then it ends."""
         if not self._browser.changes_hidden:
             raise LeftOut("a real browser sends hidden fields as the page has them")
-        request, found = _opening(url, user), list[Field]()
+        request = _opening(url, user)
 
         def changed(form: Form) -> Form:
+            other = form
             for item in form.fields:
                 value = replaced(item.value, changes)
                 if item.kind == "hidden" and value != item.value:
-                    found.append(item)
-                    form = form.replacing(item, replace(item, value=value))
-            return form
+                    other = other.replacing(item, replace(item, value=value))
+            if other is form:
+                raise LeftOut("no hidden field of the form repeats the request")
+            return other
 
         landing = self._pages.submit_changed(self._browser, request, act, changed)
-        if landing is not None and not found:
-            raise LeftOut("no hidden field of the form repeats the request")
         return None if landing is None else self._seen(landing, request)
 
     def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:
