@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -239,12 +239,6 @@ LURES = {
 }
 # True if the install has worked before it is shown the metadata of another resource.
 WORKED_BEFORE = {"in its first run": False, "in a later run": True}
-# Values of `resource` that are no URL of the service, and that only a comparison of texts takes for one:
-# `{origin}` is the service's, `{host}` another host.
-LOOK_ALIKES: Mapping[str, str] = {
-    "the service's origin as a user name": "{origin}@{host}",
-    "the begin of the service's URL": "https://",
-}
 
 
 @check("AGENT-13", cases=tuple(LURES))
@@ -301,17 +295,20 @@ def _no_code_was_sent(run: Run) -> None:
     )
 
 
-@check("AGENT-13", cases=tuple(LOOK_ALIKES))
-def gateway_of_a_look_alike_gets_no_code(agents: Agents, case: str) -> None:
-    """Metadata whose `resource` only resembles the service's URL are not used (RFC 9728 section 3.3)."""
+@check("AGENT-13")
+def gateway_of_a_look_alike_gets_no_code(agents: Agents) -> None:
+    """Metadata whose `resource` is at another host, but begins with the service's origin, are not used.
+
+    The origin stands there as a user name (RFC 9728 section 3.3).
+    """
     require_done(agents.normal())
     install = agents.install()
     world = install.world
     attacker = urlsplit(world.url(ATTACKER))
-    resource = LOOK_ALIKES[case].format(origin=origin(world.service.url), host=attacker.netloc)
+    resource = f"{origin(world.service.url)}@{attacker.netloc}"
     world.attacker.script.always(Endpoint.METADATA, Answer(members={"resource": resource}))
     world.service.pointer = f"{world.url(ATTACKER)}{WELL_KNOWN}"
-    run = require_ended(install.launch(f"a run whose metadata have {case} as resource"))
+    run = require_ended(install.launch("a run whose metadata are of a look-alike of the service"))
 
     _no_code_was_sent(run)
 

@@ -33,8 +33,12 @@ def metadata_url(challenges: Sequence[str], _service_url: str) -> str:
 
 def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
     """True if the metadata are for this service; others must not be used (RFC 9728 section 3.3)."""
-    resource = metadata.get("resource")
-    return isinstance(resource, str) and (f"{service_url}/").startswith(f"{resource.rstrip('/')}/")
+    resource, origin = metadata.get("resource"), "/".join(service_url.split("/")[:3])
+    return (
+        isinstance(resource, str)
+        and f"{resource}/".startswith(f"{origin}/")
+        and f"{service_url}/".startswith(f"{resource.rstrip('/')}/")
+    )
 
 
 def authorization_server(metadata: Mapping[str, Any]) -> str:

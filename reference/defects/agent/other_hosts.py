@@ -255,11 +255,6 @@ DEFECTS = (
         is_about=lambda metadata, url: str(metadata.get("resource")).startswith(origin(url)),
     ),
     defect(
-        "metadata-that-the-service-begins-with (AGENT-13): The agent accepts metadata whose resource is how "
-        "the service's URL begins.",
-        is_about=lambda metadata, url: url.startswith(str(metadata.get("resource"))),
-    ),
-    defect(
         "one-client-kept (AGENT-13): The agent uses one client for all gateways.",
         client_of=lambda _: "the gateway",
     ),
