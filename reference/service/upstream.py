@@ -97,7 +97,7 @@ class Upstream:
             status=response.status_code,
             document=_document(raw),
             text=raw.decode("utf-8", "replace"),
-            location=response.headers.get("location", ""),
+            headers=dict(response.headers),
         )
 
 

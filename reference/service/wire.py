@@ -47,12 +47,15 @@ class Outgoing:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """An answer of gateway or merchant: the status, and the JSON object of the body, if any."""
+    """An answer of gateway or merchant: the status, and the JSON object of the body, if any.
+
+    Header names are in lower case.
+    """
 
     status: int
     document: dict[str, Any] = field(repr=False)
     text: str = field(default="", repr=False)
-    location: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,6 +20,7 @@ from gateproof.fakes.gateway.script import OK, Answer, Endpoint
 
 # The lifetime of a merchant token that expires during the check.
 LIFE_S = 2.0
+LONG_LIFE_S = 1800.0
 # The answer to the redemption after the old token has expired.
 NO_OTHER = {
     "410": Answer(status=410, members={"error": "reauthentication_required"}),
@@ -44,7 +45,8 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     """After `expires_at` of the redemption, the service no longer sends that merchant token.
 
     Timestamps with another time zone or with fractions of a second are tried as well. The same holds within a
-    session, and if the next redemption fails.
+    session, if the next redemption fails, and for a token that was redeemed because the merchant refused an
+    earlier one with a longer lifetime.
     """
     gateway, utc = world.gateway, TIMESTAMPS["utc"]
     require_works(service, world)
@@ -56,6 +58,8 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
         kept[f"while redemption answers {name}"] = _kept(
             world, utc, service.serve, service.serve_once, failure
         )
+    if (second := _second_of_a_user(world, service)) is not None:
+        kept["of the second token, which replaced a refused one"] = second
     # Clock tolerance: one more second, because some services truncate timestamps to whole seconds.
     wait_for(Cause.EXPIRY, max(0.0, max(each.expires_at for each in kept.values()) + 1 - time.time()))
     for name, each in kept.items():
@@ -92,6 +96,25 @@ def _kept(
     old = frozenset(gateway.merchant_tokens) - before
     require.that(bool(old), "operation of a user who is new", expected="a redemption", got="none")
     return Kept(again=lambda: (again or ask)(token), old=old, expires_at=expires_at, redemption=redemption)
+
+
+def _second_of_a_user(world: ServiceWorld, service: Service) -> Kept | None:
+    """A call after the merchant refused a token of half an hour; None if the service redeems no other one."""
+    gateway, token, begun = world.gateway, world.unseen_token(USER), time.time()
+    gateway.script.always(Endpoint.REDEMPTION, _valid_until(begun + LONG_LIFE_S))
+    require_served(service.serve(token), gateway.orders_of(USER))
+    before, expires_at = set(gateway.merchant_tokens), time.time() + LIFE_S
+    gateway.script.tape(Endpoint.MERCHANT_API, [Answer(status=401)])
+    gateway.script.always(Endpoint.REDEMPTION, _valid_until(expires_at))
+    service.serve_once(token)
+    service.serve_once(token)
+    gateway.script.clear()
+    old = frozenset(gateway.merchant_tokens) - before
+    return Kept(again=lambda: service.serve(token), old=old, expires_at=expires_at) if old else None
+
+
+def _valid_until(at: float) -> Answer:
+    return Answer(members={"expires_at": TIMESTAMPS["utc"](at)})
 
 
 def _in_one_session(service: Service) -> Ask:

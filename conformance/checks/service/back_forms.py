@@ -6,6 +6,7 @@ The requests are judged even if the operation fails, which other rules judge.
 from __future__ import annotations
 
 import base64
+import secrets
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
@@ -15,10 +16,11 @@ from gateproof.conformance.checks.service._failing_parties import (
     require_recovered,
     require_works,
 )
+from gateproof.conformance.checks.service._proxy_calls import require_served_uncached
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.wire import leaks
 from gateproof.conformance.wire.documents import same_url
 from gateproof.fakes.gateway.journal import Call
@@ -121,6 +123,21 @@ def redemption_after_a_refusal_has_the_same_form(service: Service, world: Servic
     gateway.script.tape(Endpoint.REDEMPTION, [case])
     service.serve_once(token)
     gateway.script.clear()
+
+    _have_their_exact_form(world, mark, token)
+
+
+@check("BACK-04")
+def callers_proxy_token_is_not_redeemed_with(service: Service, world: ServiceWorld) -> None:
+    """If the agent itself sends an X-Proxy-Token, the redemption contains the service's own one and no other.
+
+    A service may refuse such a request.
+    """
+    mark, token = world.gateway.journal.mark(), world.unseen_token(USER)
+    service.serve(token, (("X-Proxy-Token", secrets.token_urlsafe(24)),))
+    if not world.gateway.journal.since(mark, Endpoint.REDEMPTION):
+        require_served_uncached(service, world)
+        raise LeftOut("the service redeems nothing for a request with X-Proxy-Token")
 
     _have_their_exact_form(world, mark, token)
 

@@ -86,10 +86,14 @@ def proxy_client_is_not_in_what_a_server_offers_besides(
 def error_shows_no_credential(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: tuple[Endpoint, int]
 ) -> None:
-    """If a party's error repeats the credentials sent to it, the service's answer contains none of them."""
+    """If a party's error repeats the credentials sent to it, the service's answer contains none of them.
+
+    They are in the body and in a header.
+    """
     endpoint, status = case
     require_works(service, world)
-    trouble = Answer(status=status, members=_quoting(world))
+    said = _quoting(world)
+    trouble = Answer(status=status, members=said, headers={"x-detail": said["detail"]})
     if endpoint is Endpoint.TOKEN:
         answer, _ = failing_token_endpoint(service, world, trouble)
     else:

@@ -35,12 +35,12 @@ def following(endpoint: Callable[[Outgoing], bool], *dropped: str) -> dict[str, 
     """A redirect of these requests is followed with all headers except the dropped ones."""
 
     def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
-        if answer.status not in REDIRECTS or not answer.location or not endpoint(asked):
+        if answer.status not in REDIRECTS or "location" not in answer.headers or not endpoint(asked):
             return None
         kept = {name: value for name, value in asked.headers.items() if name not in dropped}
         if answer.status in (307, 308):
-            return replace(asked, url=answer.location, headers=kept)
-        return Outgoing(method="GET", url=answer.location, headers=kept)
+            return replace(asked, url=answer.headers["location"], headers=kept)
+        return Outgoing(method="GET", url=answer.headers["location"], headers=kept)
 
     return {"followed": followed}
 

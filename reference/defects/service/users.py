@@ -126,6 +126,21 @@ def first_of_concurrent_ones() -> Callable[[CallFacts, Answer], str | None]:
     return found
 
 
+def kept_until_the_first_expires() -> dict[str, Any]:
+    """The expiry of a user's first merchant token is not replaced with the token."""
+    first: dict[Hashable, float] = {}
+    current: list[Hashable] = []
+
+    def found(facts: CallFacts, answer: Answer) -> str | None:
+        current[:] = [redemption.cache_key(facts)]
+        return redemption.merchant_token_in(facts, answer)
+
+    def until(document: Mapping[str, Any], now: float) -> float:
+        return first.setdefault(current[0], until_it_expires(document, now))
+
+    return {"merchant_token_in": found, "cached_until": until}
+
+
 DEFECTS = (
     defect(
         "merchant-token-kept-for-all (BACK-10 SERVE-01 BACK-07 BACK-08 BACK-11 META-04): The service caches "
@@ -175,6 +190,11 @@ DEFECTS = (
         "merchant-token-kept-past-its-expiry (BACK-11): The service caches a merchant token for an hour, "
         "whatever its expires_at is.",
         **cached_by(redemption.cache_key),
+    ),
+    defect(
+        "second-merchant-token-kept-until-the-first-expires (BACK-11): The service redeems a new merchant "
+        "token when the merchant refuses the old one, but keeps the expiry of the old one.",
+        **kept_until_the_first_expires(),
     ),
     defect(
         "merchant-token-kept-for-a-refusal (BACK-11): If redemption answers 410, the service uses the "

@@ -88,9 +88,9 @@ def _with_leeway(facts: ClaimFacts) -> bool:
 
 def _carrying_nothing(_asked: Outgoing, answer: Answer) -> Outgoing | None:
     """Follows a redirect without any credential."""
-    if answer.status not in REDIRECTS or not answer.location:
+    if answer.status not in REDIRECTS or "location" not in answer.headers:
         return None
-    return Outgoing(method="GET", url=answer.location, headers={"accept": "application/json"})
+    return Outgoing(method="GET", url=answer.headers["location"], headers={"accept": "application/json"})
 
 
 def _pooled(limits: httpx.Limits) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:
