@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from gateproof.conformance.histories.merchant_journal import JournalReader
@@ -29,8 +30,9 @@ from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import require
-from gateproof.conformance.suite.parties import Agent, Authorization, Project, ProxyClient, User
+from gateproof.conformance.suite.parties import Agent, Attempt, Authorization, Project, ProxyClient, User
 from gateproof.conformance.suite.pauses import Cause, wait_for
+from gateproof.conformance.suite.time_limits import APPROVAL_S
 from gateproof.conformance.wire.exchange import Exchange as Answered
 from gateproof.conformance.wire.secret import Secret
 
@@ -71,6 +73,8 @@ class Driver:
     asks_always: bool = True
     _projects: list[Project] = field(default_factory=list)
     _agents: list[Agent] = field(default_factory=list)
+    # By agent and Project.
+    _approved_at: dict[tuple[int, int], float] = field(default_factory=dict)
     _codes: list[Authorization | None] = field(default_factory=list)
     _held: dict[int, Secret] = field(default_factory=dict)
     _whose: list[tuple[int, int]] = field(default_factory=list)
@@ -102,6 +106,7 @@ class Driver:
             case Approve():
                 resource = self._projects[step.project].resource
                 self.world.projects.approve_agent(self._agents[step.agent], resource)
+                self._approved_at[step.agent, step.project] = time.monotonic()
             case NewProxyClient():
                 client = console.new_proxy_client(self.world, self._projects[step.project])
                 self._clients.append(client)
@@ -159,12 +164,7 @@ class Driver:
 
     def _authorize(self, step: Authorize, *, awaits: bool) -> Seen:
         world, begun = self.world, self.now()
-        attempt = world.attempt(
-            self._agents[step.agent],
-            resource=self._projects[step.project].resource,
-            user=self.users[step.user],
-        )
-        visit = world.gateway.visit(attempt, approve=step.approves, wherever=True)
+        attempt, visit = self._visit(step)
         require.that(
             visit.ended() or _crashed(visit),
             "sign-in",
@@ -180,6 +180,21 @@ class Driver:
         # The moment of the sign-in at which the code was made is unknown.
         until = begun + (world.code_lifetime_s or CODE_LIFE_S)
         return self._seen(came, _sign_in_text(came, visit), heard, until=until)
+
+    def _visit(self, step: Authorize) -> tuple[Attempt, Visit]:
+        """The sign-in; it is repeated for a moment if the operator has just approved the agent."""
+        until = self._approved_at.get((step.agent, step.project), -inf) + APPROVAL_S
+        while True:
+            attempt = self.world.attempt(
+                self._agents[step.agent],
+                resource=self._projects[step.project].resource,
+                user=self.users[step.user],
+            )
+            visit = self.world.gateway.visit(attempt, approve=step.approves, wherever=True)
+            is_final = not step.approves or bool(visit.codes()) or not visit.ended()
+            if is_final or time.monotonic() > until:
+                return attempt, visit
+            wait_for(Cause.REQUEST, 0.5)
 
     def _await_provisioning(self, step: Authorize) -> tuple[MerchantCall, ...]:
         """The merchant calls until the one for this user came, or the time is over."""

@@ -9,6 +9,9 @@ from typing import Final
 
 # States and transitions, end of a sign-in: a gateway may still provision this long afterwards.
 PROVISIONING_S: Final = 5.0
+# States and transitions, approval of an agent: the specification gives no time. The 5 s are ours: an approval
+# may need a moment to reach all processes of a gateway (AUTHZ-08).
+APPROVAL_S: Final = 5.0
 # States and transitions, end of a sign-in: a silent merchant may delay a sign-in by this (VAULT-10).
 SIGN_IN_S: Final = 30.0
 # Not in the specification: what the pages of a sign-in may take beyond what they wait for.

@@ -110,7 +110,9 @@ def revoke_proxy_client(gateway: Gateway, arguments: Arguments) -> JsonObject:
 def approve_agent(gateway: Gateway, arguments: Arguments) -> JsonObject:
     project, agent_id = _project(gateway, arguments), _agent(gateway, arguments)
     arguments.done()
-    gateway.store.standings[gateway.policies.standing_key(project.id, agent_id)] = "approved"
+    gateway.policies.record_approval(
+        gateway.store.standings, gateway.policies.standing_key(project.id, agent_id)
+    )
     return {}
 
 

@@ -146,6 +146,9 @@ class Policies:
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
+    record_approval: Callable[[dict[tuple[str, str], Standing], tuple[str, str]], None] = (
+        authorization.record_approval
+    )
     consent: Callable[[authorization.ConsentFacts], Standing | None] = authorization.consent
     # The sign-in to which a decision applies; None refuses the decision.
     sign_in_decided: Callable[[Store, SignIn], SignIn | None] = sign_in.sign_in_decided

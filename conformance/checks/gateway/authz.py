@@ -8,7 +8,7 @@ from collections.abc import Callable
 from string import ascii_letters
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code, pending_agent
-from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
+from gateproof.conformance.kit.gateway.approvals import require_approved, visit_after_approval
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -171,7 +171,7 @@ def approval_of_one_agent_lets_in_no_other(gateway: Gateway, world: World) -> No
     resource = world.projects.holding_resource()
     approved, pending = pending_agent(world, resource), pending_agent(world, resource)
     world.projects.approve_agent(approved, resource)
-    world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+    require_approved(world, approved, resource)
 
     for which, agent in {"the other agent": pending, "an agent that came later": world.agents.new()}.items():
         visit = gateway.visit(world.attempt(agent, resource=resource), wherever=True)
@@ -191,13 +191,13 @@ def project_that_has_approved_agents_can_hold_later_ones(world: World) -> None:
 
 
 @check("AUTHZ-08")
-def approved_agent_gets_its_code_on_a_new_attempt(gateway: Gateway, world: World) -> None:
+def approved_agent_gets_its_code_on_a_new_attempt(world: World) -> None:
     """An agent that was Pending gets a code with the same client after its approval."""
     resource = world.projects.holding_resource()
     agent = pending_agent(world, resource)
     world.projects.approve_agent(agent, resource)
 
-    code_came(gateway.visit(world.attempt(agent, resource=resource)), "authorization after the approval")
+    code_came(visit_after_approval(world, agent, resource), "authorization after the approval")
 
 
 @check("AUTHZ-10")

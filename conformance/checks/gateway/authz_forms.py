@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._visits import approves, no_code
 from gateproof.conformance.checks.gateway.authz_pending import require_held
-from gateproof.conformance.kit.gateway.codes import require_code
+from gateproof.conformance.kit.gateway.approvals import require_approved
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -99,8 +99,7 @@ def client_id_in_a_hidden_field_is_not_believed(gateway: Gateway, world: World) 
         require_held(world, agent, resource)
     for agent in (twin, approved):
         world.projects.approve_agent(agent, resource)
-    before = gateway.visit(world.attempt(twin, resource=resource))
-    require_code(gateway, before)
+    before = require_approved(world, twin, resource)
     attempt = world.attempt(approved, resource=resource)
     what = "the last form, with a Pending agent's client ID in a hidden field"
     changes = {approved.client_id: held.client_id}

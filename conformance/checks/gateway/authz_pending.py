@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code
-from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
+from gateproof.conformance.kit.gateway.approvals import require_approved, visit_after_approval
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
@@ -48,7 +48,7 @@ def pending_agent_gets_no_code_beside_an_approved_one(world: World) -> None:
     for agent in (pending, approved):
         require_held(world, agent, resource)
     world.projects.approve_agent(approved, resource)
-    world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+    require_approved(world, approved, resource)
 
     for user in world.users[:2]:
         _is_held(world, pending, resource, f"sign-in beside an approved agent, as {user.name}", user)
@@ -68,7 +68,7 @@ def pending_agent_gets_no_code_later(world: World, case: int) -> None:
     approved = world.agents.new()
     require_held(world, approved, resource)
     world.projects.approve_agent(approved, resource)
-    world.code_for(world.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+    require_approved(world, approved, resource)
 
     for again in ("", ", again"):
         _is_held(world, pending, resource, f"sign-in of an agent that has waited{again}")
@@ -87,7 +87,7 @@ def approved_agent_gets_its_code_at_every_resource(world: World) -> None:
     world.projects.approve_agent(agent, resources[0])
 
     for which, resource in zip(("first", "second"), resources, strict=True):
-        visit = world.gateway.visit(world.attempt(agent, resource=resource))
+        visit = visit_after_approval(world, agent, resource)
         code_came(visit, f"authorization after the approval, at the {which} Resource")
 
 

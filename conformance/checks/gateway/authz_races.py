@@ -9,6 +9,7 @@ from gateproof.conformance.checks.gateway._visits import (
     code_came,
     keeps_several_sessions,
 )
+from gateproof.conformance.kit.gateway.approvals import visit_after_approval
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -74,8 +75,8 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
     """An approval made while the agent authorizes takes effect: the next authorization gives a code.
 
     Several signed-in browsers authorize continuously, and the approval is made meanwhile. Authorizations
-    under way may get a code or not. If a new session may end an older one of the same user, there is one
-    browser.
+    under way, and those of the next seconds, may get a code or not. If a new session may end an older one of
+    the same user, there is one browser.
     """
     world.new_code()
     browsers = [world.in_one_browser() for _ in range(AMID if keeps_several_sessions(world) else 1)]
@@ -93,11 +94,11 @@ def approval_amid_authorizations_is_kept(world: World, races: Races) -> None:
 
         history = run_during(authorizing, partial(world.projects.approve_agent, agent, resource), choice)
 
-        for visit in history.before:
-            what = "authorization that was under way when its agent was approved"
+        for visit in (*history.before, *history.after):
+            what = "authorization at about the time when its agent was approved"
             expect.that(visit.ended(), what, expected="an end", got=visit.outcome())
-        for visit in (*history.after, authorizing[0]()):
-            code_came(visit, "authorization begun after the approval, which was made during others")
+        visit = visit_after_approval(browsers[0], agent, resource)
+        code_came(visit, "authorization begun after the approval, which was made during others")
 
 
 def _authorize(browser: World, agent: Agent, resource: Resource) -> Visit:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._visits import code_came, no_code, pending_agent
-from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
+from gateproof.conformance.kit.gateway.approvals import require_approved, visit_after_approval
 from gateproof.conformance.kit.gateway.restarts import kill_and_start
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -22,7 +22,7 @@ def held_agent_gets_no_code_after_a_restart(world: World, case: bool) -> None:
     pending, approved = pending_agent(there, resource), pending_agent(there, resource)
     there.projects.approve_agent(approved, resource)
     kill_and_start(world)
-    there.code_for(there.attempt(approved, resource=resource), step=AFTER_AN_APPROVAL)
+    require_approved(there, approved, resource)
 
     attempt = there.attempt(pending if case else there.agents.new(), resource=resource)
     no_code(there.gateway.visit(attempt, wherever=True), "sign-in in a holding Project after a restart")
@@ -37,5 +37,5 @@ def approved_agent_gets_a_code_after_a_restart(world: World) -> None:
     there.projects.approve_agent(agent, resource)
     kill_and_start(world)
 
-    visit = there.gateway.visit(there.attempt(agent, resource=resource))
+    visit = visit_after_approval(there, agent, resource)
     code_came(visit, "authorization of an approved agent after a restart")

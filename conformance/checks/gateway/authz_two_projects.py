@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._visits import no_code
-from gateproof.conformance.kit.gateway.codes import AFTER_AN_APPROVAL
+from gateproof.conformance.kit.gateway.approvals import require_approved
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import require
@@ -22,7 +22,7 @@ def approval_in_one_project_is_none_in_another(world: World, case: bool) -> None
         # The agent authorizes in the other Project, too, before any approval.
         _require_held(world, agent, other)
     world.projects.approve_agent(agent, one)
-    world.code_for(world.attempt(agent, resource=one), step=AFTER_AN_APPROVAL)
+    require_approved(world, agent, one)
 
     _is_held(world, agent, other, "sign-in in the other Project")
 

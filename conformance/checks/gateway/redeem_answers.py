@@ -12,7 +12,7 @@ from gateproof.conformance.kit.gateway.worker_state import ValidTokens
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, observe, require
-from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 from gateproof.conformance.wire.secret import Secret
 
 
@@ -74,7 +74,10 @@ def answer_is_not_to_be_stored(
 def content_type_is_what_the_body_is(
     gateway: Gateway, world: World, case: Callable[[Gateway, ValidTokens], Exchange]
 ) -> None:
-    """A redemption answer has a JSON Content-Type exactly if its body is JSON."""
+    """A redemption answer has a JSON Content-Type if its body is a JSON object or array, and only for JSON.
+
+    An empty body may have any Content-Type.
+    """
     _content_type_matches_the_body(case(gateway, valid_tokens(world)))
 
 
@@ -118,10 +121,12 @@ def _content_type_matches_the_body(answer: Exchange) -> None:
     said = (answer.header("Content-Type") or "").partition(";")[0].strip().lower()
     declared_as_json = said == "application/json" or said.endswith("+json")
     body = answer.answer.body if answer.answer is not None else b""
+    # A number is JSON, and may be plain text as well.
+    may_be_json = answer.json() is not NOT_JSON
     is_json = isinstance(answer.json(), dict | list)
 
     expect.that(
-        declared_as_json == is_json or (not body and not said),
+        not body or (may_be_json if declared_as_json else not is_json),
         f"Content-Type of the answer with {answer.outcome()}",
         expected="a JSON type for a body of JSON, and another for any other",
         got=f"{said or 'no header'} for a body that is {'' if is_json else 'not '}JSON",

@@ -109,7 +109,7 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
         f"{urlsplit(exchange.request.url).path}: {why}"
         for exchange in _own(gateway, world.seen())
         if exchange.step == "browser" and _is_page(exchange) and canary_set.search(exchange.request.url)
-        if (why := _referrer_leak(exchange))
+        if (why := _referrer_leak(exchange, _origins(gateway)))
     ]
 
     expect.that(
@@ -162,15 +162,16 @@ def _is_page(exchange: Exchange) -> bool:
     )
 
 
-def _referrer_leak(exchange: Exchange) -> str:
+def _referrer_leak(exchange: Exchange, own: set[str]) -> str:
     """Why the page's URL is sent to another host, or an empty string if it is not."""
     body = exchange.answer.text() if exchange.answer is not None else ""
     policy_text = " ".join([*_policies(exchange), *_META.findall(body)]).lower()
     leaking = next((policy for policy in LEAKING_POLICIES if policy in policy_text), None)
     if leaking is not None:
         return f"Referrer-Policy {leaking}"
-    own = origin(exchange.request.url)
-    elsewhere = next((url for url in _REFERENCES.findall(body) if is_web(url) and origin(url) != own), None)
+    elsewhere = next(
+        (url for url in _REFERENCES.findall(body) if is_web(url) and origin(url) not in own), None
+    )
     if not policy_text and elsewhere is not None:
         return f"no Referrer-Policy, and a reference to {urlsplit(elsewhere).netloc}"
     return ""

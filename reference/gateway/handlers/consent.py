@@ -26,6 +26,7 @@ async def ask(
         return error(gateway, "Start again from the agent.")
     standing = _standing(gateway, resource, agent)
     facts = ConsentFacts(
+        agent_id=agent.id,
         standing=standing,
         was_signed_in=was_signed_in,
         login_id=person.login_id,

@@ -190,10 +190,16 @@ def agent_standing(recorded: Standing | None, project: Project) -> Standing:
     return "pending" if project.agent_policy == "hold" else "approved"
 
 
+def record_approval(standings: dict[tuple[str, str], Standing], place: tuple[str, str]) -> None:
+    """An approval by the operator applies at once."""
+    standings[place] = "approved"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConsentFacts:
     """The facts after a sign-in; `answers` are the earlier decisions about this agent, by login."""
 
+    agent_id: str
     standing: Standing
     was_signed_in: bool
     login_id: str

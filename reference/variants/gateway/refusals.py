@@ -51,6 +51,14 @@ def _empty_refusals(asked: Asked, answered: Answered, _gateway: Gateway) -> Answ
     return Answered(status=answered.status, headers=headers, body=b"")
 
 
+def _refusals_as_a_string(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """`return BadRequest("refused")`: the body is a JSON string."""
+    if not asked.path.endswith("/api/credentials/token") or answered.status not in {400, 401, 404}:
+        return answered
+    headers = (("content-type", "application/json; charset=utf-8"), ("cache-control", "no-store"))
+    return Answered(status=answered.status, headers=headers, body=b'"refused"')
+
+
 def _refusals_by_accept(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
     """Explains a refusal only if the client accepts JSON; others get 422 for bad metadata."""
     at = next((path for path in ("/api/register", "/api/credentials/token") if asked.path.endswith(path)), "")
@@ -91,6 +99,10 @@ VARIANTS = (
     variant(
         "refusals-by-accept: the gateway explains a refusal only to a client that accepts JSON",
         around=altering_answers(_refusals_by_accept),
+    ),
+    variant(
+        "refusals-as-a-json-string: the body of a refused redemption is a JSON string",
+        around=altering_answers(_refusals_as_a_string),
     ),
     variant(
         "refusals-without-a-body: a refused redemption has no body", around=altering_answers(_empty_refusals)
