@@ -132,7 +132,7 @@ class Grants:
         refresh: str | None = token.value
         if rotate or script.rotate_refresh_tokens:
             self._ledger.supersede(token.family, "refresh_token")
-            refresh = self._refresh_token(token.family, grantee)
+            refresh = self._refresh_token(token.family, grantee, script)
         elif script.omit_refresh_token_on_refresh:
             refresh = None
         return _issued(access, refresh, None, script, grantee)
@@ -140,7 +140,7 @@ class Grants:
     def _begin(self, family: int, grantee: Grantee, script: Script, *, id_token: CodeTerms | None) -> Issued:
         self._families[family] = grantee
         access = self._access_token(family, grantee, script)
-        refresh = self._refresh_token(family, grantee) if script.issue_refresh_token else None
+        refresh = self._refresh_token(family, grantee, script) if script.issue_refresh_token else None
         wanted = id_token is not None and "openid" in (grantee.scope or "").split()
         identity = self._id_token(family, grantee, id_token, access, script) if wanted and id_token else None
         return _issued(access, refresh, identity, script, grantee)
@@ -153,7 +153,7 @@ class Grants:
             form="jwt" if as_jwt else "opaque",
             value=self._jwt_access_token(grantee, script)
             if as_jwt
-            else self._minter.opaque("access_token", client_id, login),
+            else self._minter.opaque("access_token", client_id, login, shortest=script.shortest_token),
             client_id=client_id,
             login=login,
             actor=named_actors(grantee.act),
@@ -161,12 +161,12 @@ class Grants:
             lifetime_s=script.access_token_lifetime_s,
         ).value
 
-    def _refresh_token(self, family: int, grantee: Grantee) -> str:
+    def _refresh_token(self, family: int, grantee: Grantee, script: Script) -> str:
         client_id, login = grantee.client.client_id, grantee.user.login
         return self._ledger.minted(
             kind="refresh_token",
             form="opaque",
-            value=self._minter.opaque("refresh_token", client_id, login),
+            value=self._minter.opaque("refresh_token", client_id, login, shortest=script.shortest_token),
             client_id=client_id,
             login=login,
             actor=named_actors(grantee.act),
@@ -177,6 +177,7 @@ class Grants:
     def _jwt_access_token(self, grantee: Grantee, script: Script) -> str:
         now = int(self._clock.wall())
         filler = choices(self._shape.seed, "filler", grantee.client.client_id).randrange(400)
+        filler = max(filler, script.shortest_token)
         claims = {
             "iss": self._shape.endpoints.issuer,
             "aud": grantee.client.indicator or self._shape.endpoints.api_url,

@@ -68,10 +68,11 @@ class Minter:
         self._entropy = entropy
         self._count: Counter[tuple[str, str, str]] = Counter()
 
-    def opaque(self, kind: str, client_id: str, login: str) -> str:
+    def opaque(self, kind: str, client_id: str, login: str, *, shortest: int = 0) -> str:
         self._count[kind, client_id, login] += 1
         form = self._shape.token_form(kind, client_id, login, self._count[kind, client_id, login])
-        return self.random_text(form.length - form.padding, form.alphabet) + "=" * form.padding
+        length = max(shortest, form.length)
+        return self.random_text(length - form.padding, form.alphabet) + "=" * form.padding
 
     def random_text(self, length: int, alphabet: str = BASE64URL) -> str:
         characters, left_out = _table(alphabet)

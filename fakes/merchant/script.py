@@ -9,6 +9,7 @@ from typing import Any
 
 TEN_YEARS_S = 10 * 365 * 24 * 3600
 LONGEST_WAIT_S = 600
+LONGEST_TOKEN = 7000
 # Ways to change expires_in.
 LIFETIMES = ("missing", "zero", "text", "negative", "endless")
 # Other names of outcomes, for `provisioning` and `refresh` only.
@@ -70,6 +71,8 @@ class Script:
     rotate_refresh_tokens: bool = False
     omit_refresh_token_on_refresh: bool = False
     access_token_lifetime_s: int = 3600
+    # Access and refresh tokens have at least this many characters.
+    shortest_token: int = 0
     answers: tuple[Answer, ...] = ()
     page: str = "ok"
     sign_in: Answer = Answer(outcome="ok")
@@ -102,6 +105,7 @@ def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Scrip
     fields["access_token_lifetime_s"] = _whole(
         "access_token_lifetime_s", fields.get("access_token_lifetime_s", 3600), 1, TEN_YEARS_S
     )
+    fields["shortest_token"] = _whole("shortest_token", fields.get("shortest_token", 0), 0, LONGEST_TOKEN)
     answers = fields.get("answers", ())
     if not isinstance(answers, (list, tuple)):
         raise ScriptError("answers: expected a list of outcomes")

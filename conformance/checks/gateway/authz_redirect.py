@@ -101,6 +101,9 @@ PATTERNS = {
     "any-path": ("https://agent.example/*", "https://agent.example/anything"),
     "any-sub-domain": ("https://*.agent.example/callback", "https://x.agent.example/callback"),
 }
+# Usual lengths of columns for addresses, and a URI that is longer.
+COLUMNS = (128, 191, 200, 250, 255, 256, 500, 512)
+LONG = f"{CALLBACK}/{'gateproof-' * 56}end"
 # Separators between two addresses that are stored in one string.
 SEPARATORS = {"comma": ",", "semicolon": ";", "blank": " ", "line-feed": "\n", "bar": "|"}
 
@@ -181,6 +184,17 @@ def registered_uri_is_no_list(world: World, case: str) -> None:
 
     for asked_for in (other, CALLBACK):
         _refused(world, agent, f"{CALLBACK}{case.translate(_ESCAPED)}{other}", asked_for)
+
+
+@check("AUTHZ-06")
+def beginning_of_a_long_registered_uri_gets_no_code(world: World) -> None:
+    """The first characters of a long registered URI, as a column of a database keeps them, get no code."""
+    world = world.in_one_browser()
+    world.code_for(world.attempt(world.agents.new_if_accepted(CALLBACK)))
+    agent = world.agents.new_if_accepted(LONG)
+
+    for length in COLUMNS:
+        _refused(world, agent, f"a URI of {len(LONG)} characters", LONG[:length])
 
 
 @check("AUTHZ-06", needs=["examples"])

@@ -1,4 +1,4 @@
-"""A user's approval in one tab counts only for the agent of that tab."""
+"""A user's approval in one tab or browser counts only for the agent of that page."""
 
 from __future__ import annotations
 
@@ -32,6 +32,27 @@ def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World
         approves(gateway, world, browser, other.agent, user)
 
 
+@check("AUTHZ-17", needs=["sign-in:browser"], cases={"in-another-browser": False, "in-another-tab": True})
+def code_never_comes_for_an_agent_that_sent_the_same_state(
+    gateway: Gateway, world: World, case: bool
+) -> None:
+    """A form that approves one agent gives no code to another agent, whose request has the same `state`.
+
+    The other request is opened before the form is sent. The agents, not the gateway, choose the state. An
+    error in place of the code is accepted.
+    """
+    user, browser = world.users[0], gateway.browser()
+    act = approves(gateway, world, gateway.browser(), world.agents.new(), user).acts or 1
+    shown = world.attempt(user=user)
+    other = world.attempt(user=user, state=shown.parameters["state"])
+    visit = _sent_late(gateway, browser, act, shown, other, same_browser=case)
+    if visit is None:
+        raise LeftOut("the second authorization of this user has fewer forms than the first")
+
+    _gives_no_tokens(world, visit, other)
+    approves(gateway, world, gateway.browser(), other.agent, user)
+
+
 def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequence[int]:
     """The numbers of the forms that only approve, in an agent's first authorization in such a browser.
 
@@ -44,17 +65,27 @@ def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequ
     return range(1, kept.acts + 1) if signed_in else [new.acts]
 
 
-def _sent_late(gateway: Gateway, browser: Browsing, act: int, shown: Attempt, other: Attempt) -> Visit | None:
-    """The result of this form, which is sent after another tab has opened the other agent's request.
+def _sent_late(
+    gateway: Gateway,
+    browser: Browsing,
+    act: int,
+    shown: Attempt,
+    other: Attempt,
+    *,
+    same_browser: bool = True,
+) -> Visit | None:
+    """The result of this form, which is sent after another tab or browser has opened the other's request.
 
     None if the authorization has no form with this number.
     """
 
     def meanwhile() -> None:
         tab = gateway.browser()
-        tab.copy_cookies(browser, gateway.hosts())
+        if same_browser:
+            tab.copy_cookies(browser, gateway.hosts())
         tab.look(gateway.authorization_url(other), other.user)
-        browser.copy_cookies(tab, gateway.hosts())
+        if same_browser:
+            browser.copy_cookies(tab, gateway.hosts())
 
     try:
         visit = browser.call_before_act(act, gateway.authorization_url(shown), shown.user, meanwhile)
@@ -71,6 +102,11 @@ def _is_not_for(world: World, visit: Visit, other: Attempt, what: str) -> None:
         expected="a code for the agent of the form, or none",
         got="a code for the other agent",
     )
+    _gives_no_tokens(world, visit, other)
+
+
+def _gives_no_tokens(world: World, visit: Visit, other: Attempt) -> None:
+    expect.that(True, "an agent that the user did not approve", expected="no tokens", got="none")
     for code in visit.codes():
         answer = world.gateway.exchange(world.authorization_of(other, code))
         no_tokens(answer, "a code that the user gave to another agent")

@@ -47,7 +47,7 @@ def id_token_is_about_the_user_who_signed_in(world: World, case: bool) -> None:
 
 @check("CLAIM-11")
 def id_token_names_issuer_and_times(world: World) -> None:
-    """The ID token's `iss` is the issuer, its `exp` is in the future, and its `iat` is not."""
+    """The ID token's `iss` is the issuer, its `exp` is in the future, and `iat` and `nbf` are not."""
     grant = world.grant()
     issuer = require.text(world.discovery(grant.resource).get("issuer"), "issuer in the discovery document")
 
@@ -105,9 +105,15 @@ def _claims(world: World, answer: Exchange) -> Mapping[str, Any]:
 
 def _is_of_the_issuer_and_in_time(world: World, answer: Exchange, issuer: object) -> None:
     claims, now = _claims(world, answer), world.clock.target_time(answer)
-    issued = claims.get("iat")
 
     expect.equal(claims.get("iss"), issuer, "iss of the ID token")
     in_the_future(claims.get("exp"), now)
-    good = isinstance(issued, int | float) and not isinstance(issued, bool) and issued <= now + AHEAD_S
-    expect.that(good, "iat of the ID token", expected=f"a number, {now + AHEAD_S:.0f} at most", got=issued)
+    for name in ("iat", "nbf"):
+        said = claims.get(name)
+        good = isinstance(said, int | float) and not isinstance(said, bool) and said <= now + AHEAD_S
+        expect.that(
+            good or (name == "nbf" and said is None),
+            f"{name} of the ID token",
+            expected=f"a number, {now + AHEAD_S:.0f} at most",
+            got=said,
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gateproof.conformance.checks.gateway._long_tokens import LONG_TOKEN
 from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import (
@@ -28,10 +29,11 @@ from gateproof.conformance.wire.secret import Secret
 CODE = "reauthentication_required"
 REFRESH = "refresh_token"
 # What the merchant does with a used refresh token; all are allowed (RFC 6749 section 6).
-REFRESH_ANSWERS: Mapping[str, dict[str, bool]] = {
+REFRESH_ANSWERS: Mapping[str, dict[str, Any]] = {
     "the-same-refresh-token": {},
     "no-refresh-token": {"omit_refresh_token_on_refresh": True},
     "a-new-refresh-token": {"rotate_refresh_tokens": True},
+    "long-tokens": {"rotate_refresh_tokens": True, "shortest_token": LONG_TOKEN},
 }
 LONG_LIFE_S, HOUR_S, SPARE_S = 36_000, 3600, 60
 # Within the first tenth of the life, and not longer than a gateway access token lives.
@@ -44,7 +46,7 @@ LIVES: Mapping[str, int] = {"ten-hours": LONG_LIFE_S, "one-hour": HOUR_S, "thirt
 
 
 @check("VAULT-01", alone=True, cases=REFRESH_ANSWERS)
-def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, bool]) -> None:
+def expired_token_is_refreshed_again_and_again(world: World, case: dict[str, Any]) -> None:
     """After each of two expiries, redemption returns a new merchant token that works."""
     alone = isolated_user(world)
     alone.short_lived(**case)

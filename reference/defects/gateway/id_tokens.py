@@ -85,6 +85,11 @@ DEFECTS = (
         id_token_claims=lambda facts: without_members(id_token_claims(facts), "exp"),
     ),
     defect(
+        "id-token-begins-in-local-time (CLAIM-11): The ID token's `nbf` is a local time, two hours ahead of "
+        "UTC.",
+        id_token_claims=lambda facts: id_token_claims(facts) | {"nbf": int(facts.now + 7200)},
+    ),
+    defect(
         "id-token-issued-in-milliseconds (CLAIM-11): The ID token's `iat` is in milliseconds.",
         id_token_claims=lambda facts: id_token_claims(facts) | {"iat": int(facts.now * 1000)},
     ),

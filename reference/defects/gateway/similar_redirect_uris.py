@@ -74,6 +74,11 @@ DEFECTS = (
         lambda given, uri: given.startswith(uri),
     ),
     taken(
+        "redirect-cut-in-the-database",
+        "The first 255 characters of a registered URI are accepted, because only they are stored.",
+        lambda given, uri: given == uri[:255],
+    ),
+    taken(
         "redirect-below-the-registered-one",
         "A URI below the registered one is accepted.",
         lambda given, uri: given.startswith(uri.rstrip("/") + "/"),

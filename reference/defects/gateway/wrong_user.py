@@ -27,6 +27,12 @@ def latest_behind_its_own_state(store: Store, sign_in: SignIn) -> SignIn:
     return replace(latest, request=replace(latest.request, state=own.state, redirect_uri=own.redirect_uri))
 
 
+def latest_with_its_state(store: Store, sign_in: SignIn) -> SignIn:
+    """The requests are stored by their `state`: a later one with the same state replaces an earlier one."""
+    same = [each for each in store.sign_ins.values() if each.request.state == sign_in.request.state]
+    return replace(sign_in, request=same[-1].request) if same else sign_in
+
+
 def way_back_in_any_browser(sign_in: SignIn, browser: str | None) -> bool:
     """Compares the browser only for decisions; a callback only needs any cookie."""
     return browser is not None if sign_in.person is None else honest.same_browser(sign_in, browser)
@@ -68,6 +74,11 @@ DEFECTS = (
         "decision-about-the-latest-tab (AUTHZ-17): A decision applies to the request that the browser "
         "opened last, not to that of the page.",
         sign_in_decided=latest_of_the_browser,
+    ),
+    defect(
+        "requests-stored-by-state (AUTHZ-17): A decision applies to the last request with the same state, "
+        "also to one that another browser opened.",
+        sign_in_decided=latest_with_its_state,
     ),
     defect(
         "decision-about-the-latest-tab-by-its-state (AUTHZ-17): A decision applies to the request that the "
