@@ -194,7 +194,7 @@ def beginning_of_a_long_registered_uri_gets_no_code(world: World) -> None:
     agent = world.agents.new_if_accepted(LONG)
 
     for length in COLUMNS:
-        _refused(world, agent, f"a URI of {len(LONG)} characters", LONG[:length])
+        _refused(world, agent, LONG, LONG[:length])
 
 
 @check("AUTHZ-06", needs=["examples"])
