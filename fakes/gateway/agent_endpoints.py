@@ -100,8 +100,6 @@ class AgentEndpoints:
         self.accepts_any_client = False
         # A refresh returns all tokens, and the old refresh token becomes invalid.
         self.rotates_refresh_tokens = True
-        # The service refuses access tokens of a refresh from the first moment on.
-        self.refuses_refreshed_tokens = False
         # Lifetime of access tokens that are issued from now on.
         self.lifetime_s = ACCESS_TOKEN_S
         # How long the service still accepts an expired token.
@@ -331,7 +329,6 @@ class AgentEndpoints:
             return INVALID_GRANT
         kept = " ".join(scope for scope in token.scope.split() if scope in narrowed.split())
         issued = self._issued(client, kept or token.scope, {}, refreshable=token.scope)
-        self.access_tokens[issued.document["access_token"]].dead = self.refuses_refreshed_tokens
         if self.rotates_refresh_tokens:
             token.dead = True
             return issued

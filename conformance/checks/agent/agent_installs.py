@@ -267,30 +267,6 @@ def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
     expect_done(run)
 
 
-@check("AGENT-09")
-def refreshed_token_that_is_refused_leads_to_the_user(agents: Agents) -> None:
-    """If a refresh works, but its token gets the challenge again, the agent asks the user to authorize.
-
-    An agent may end that run with an error, but its next run works: it is not left with useless tokens.
-    """
-    expiry = _refreshes_at(agents)
-    if expiry.by_the_clock:
-        raise LeftOut("the agent refreshes no token that the service refuses")
-    install = agents.install()
-    desk = install.world.gateway_endpoints
-    expiry.begin(desk)
-    _gets_tokens(install, expiry, "a run that gets tokens")
-    expiry.end_access_tokens(desk)
-    desk.refuses_refreshed_tokens = True
-    run = require_ended(install.launch("a run in which the service refuses a refreshed token"))
-    if not any(each.call.status == 200 for each in run.refreshes()):
-        raise LeftOut("the agent did not refresh its token")
-
-    if not run.done:
-        run = install.launch_after_trouble("the run after the service refused a refreshed token")
-    expect_done(require_ended(run))
-
-
 def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
     """The first run; LeftOut if the agent does not use a token that soon expires by the clock."""
     run = install.launch(what)

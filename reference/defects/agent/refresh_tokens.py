@@ -68,26 +68,7 @@ def refreshed_again_by_basic(
     return refreshed(twice, endpoints, client, kept)
 
 
-def stuck_after_a_refresh() -> dict[str, Any]:
-    """Fails, and keeps its tokens, if the token of a refresh is refused, too."""
-    refreshed_once = False
-
-    def renewed(ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens) -> dict[str, Any] | None:
-        nonlocal refreshed_once
-        if refreshed_once:
-            raise Failed("the service refuses the refreshed token")
-        refreshed_once = True
-        return refreshed(ask, endpoints, client, kept)
-
-    return {"renewed": renewed, "worth_keeping": dict}
-
-
 DEFECTS = (
-    defect(
-        "refused-refreshed-token-kept (AGENT-09): The agent fails if the service refuses a refreshed token, "
-        "and refreshes it again in each later run.",
-        **stuck_after_a_refresh(),
-    ),
     defect(
         "refresh-with-basic (AGENT-06): The agent sends the client credentials of a refresh in a Basic "
         "header.",
