@@ -177,7 +177,8 @@ class Grants:
     def _jwt_access_token(self, grantee: Grantee, script: Script) -> str:
         now = int(self._clock.wall())
         filler = choices(self._shape.seed, "filler", grantee.client.client_id).randrange(400)
-        filler = max(filler, script.shortest_token)
+        # Base64 makes four characters of three, and the other claims have more than 200.
+        filler = max(filler, script.shortest_token * 3 // 4 - 200)
         claims = {
             "iss": self._shape.endpoints.issuer,
             "aud": grantee.client.indicator or self._shape.endpoints.api_url,

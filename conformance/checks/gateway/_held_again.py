@@ -9,6 +9,8 @@ from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Attempt, Authorization
 from gateproof.conformance.wire.secret import Secret
 
+# Errors of RFC 6749, 4.1.2.1, that do not say that an agent is not approved.
+OTHER_ERRORS = ("server_error", "temporarily_unavailable", "invalid_request", "invalid_scope")
 INVENTED = Secret("code", "gateproof-invented")
 
 
@@ -16,9 +18,12 @@ def leave_out_if_held_again(gateway: Gateway, attempt: Attempt, visit: Visit) ->
     """Raises LeftOut if the agent got no code, but is still known with its secret.
 
     The sign-in for a Pending agent finishes. What follows is not specified: a page with any status, or an
-    error in the redirect. A request that is refused before the user has done anything is another matter.
+    error in the redirect. A request that is refused before the user has done anything is another matter, and
+    so is an error with another meaning.
     """
     signed_in = bool(visit.acts) or (visit.sent_to is None and visit.status == 200)
+    if visit.parameter("error") in OTHER_ERRORS:
+        return
     if signed_in and visit.ended() and not visit.codes() and _is_known(gateway, attempt):
         raise LeftOut("the agent is Pending again, and its secret is still distinguished from a wrong one")
 

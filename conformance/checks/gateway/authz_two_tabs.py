@@ -9,7 +9,7 @@ from gateproof.conformance.checks.gateway._visits import approves
 from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Attempt
 
 
@@ -48,6 +48,7 @@ def code_never_comes_for_an_agent_that_sent_the_same_state(
     visit = _sent_late(gateway, browser, act, shown, other, same_browser=case)
     if visit is None:
         raise LeftOut("the second authorization of this user has fewer forms than the first")
+    require.that(visit.ended(), "the late form", expected="an end", got=visit.outcome())
 
     _gives_no_tokens(world, visit, other)
     approves(gateway, world, gateway.browser(), other.agent, user)

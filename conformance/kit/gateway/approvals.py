@@ -15,11 +15,12 @@ PAUSE_S = 0.5
 
 
 def visit_after_approval(world: World, agent: Agent, resource: Resource) -> Visit:
-    """The authorization that gives a code, or the last one of the time that an approval may need."""
+    """The authorization that gives a code, or one that began after the time that an approval may need."""
     deadline = time.monotonic() + APPROVAL_S
     while True:
+        begun = time.monotonic()
         visit = world.gateway.visit(world.attempt(agent, resource=resource))
-        if visit.codes() or time.monotonic() > deadline:
+        if visit.codes() or begun > deadline:
             return visit
         wait_for(Cause.REQUEST, PAUSE_S)
 

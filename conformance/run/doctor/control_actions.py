@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gateproof.conformance.kit.gateway import console
+from gateproof.conformance.kit.gateway.approvals import require_approved
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.run.context.gateway import GatewayContext
 from gateproof.conformance.run.gateway.bench import GatewayBench
@@ -151,7 +152,7 @@ def _approve_agent(world: World) -> str:
     agent = world.agents.new()
     _no_code(world, world.attempt(agent, resource=resource), "a Pending agent")
     world.projects.approve_agent(agent, resource)
-    world.new_code(agent=agent, resource=resource)
+    require_approved(world, agent, resource)
     return "a Pending agent gets its code when the authorization starts again"
 
 
