@@ -107,6 +107,7 @@ class ScriptedGateway:
         self.proxy_tokens: list[ProxyToken] = []
         self.merchant_tokens: dict[str, str] = {}
         self.proxy_token_life_s = PROXY_TOKEN_S
+        self.proxy_tokens_written: proxy_tokens.Written = proxy_tokens.as_it_is
         # Otherwise Proxy tokens are accepted for an hour, even if a shorter lifetime was stated.
         self.ends_proxy_tokens = False
         self._optional = _optional_members()
@@ -294,7 +295,9 @@ class ScriptedGateway:
         return Replied(status=200, document=document)
 
     def proxy_token(self) -> ProxyToken:
-        token = proxy_tokens.issued(self.setup.proxy_client_secret, self.proxy_token_life_s)
+        token = proxy_tokens.issued(
+            self.setup.proxy_client_secret, self.proxy_token_life_s, self.proxy_tokens_written
+        )
         self.proxy_tokens.append(token)
         return token
 

@@ -120,6 +120,8 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     shows nothing.
     """
     gateway = world.gateway
+    if forced:
+        _let_others_notice(service, world)
     require_served_uncached(service, world)
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
@@ -131,6 +133,14 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
         return _calls_work(service, world, max(1, holders), forced=forced)
     finally:
         gateway.ends_proxy_tokens = False
+
+
+def _let_others_notice(service: Service, world: ServiceWorld) -> None:
+    """Calls until one works: after a revocation, each other process may lose a call, too."""
+    orders = world.gateway.orders_of(USER)
+    for _ in range(processes(world)):
+        if service.returns_orders(service.serve_once(world.unseen_token(USER)), orders):
+            return
 
 
 def _calls_work(service: Service, world: ServiceWorld, holders: int, *, forced: bool) -> bool:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
-from gateproof.conformance.checks.service._repeated_requests import IDENTIFIERS, identifier, served_with
+from gateproof.conformance.checks.service._repeated_requests import (
+    IDENTIFIERS,
+    called,
+    identifier,
+    served_with,
+)
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -16,7 +21,7 @@ def request_of_another_user_is_no_repetition(service: Service, world: ServiceWor
     same = identifier(case)
     served_with(service, world, same)
 
-    answer = service.serve(world.unseen_token(OTHER), same)
+    answer = called(service, world.unseen_token(OTHER), same)
     expect.that(
         not shows_orders(answer, world, USER),
         f"a call of {OTHER} with the {case} of a call of {USER}",

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.service._failing_parties import USER, shows_orders
-from gateproof.conformance.checks.service._repeated_requests import IDENTIFIERS, identifier, served_with
+from gateproof.conformance.checks.service._repeated_requests import (
+    IDENTIFIERS,
+    called_without_token,
+    identifier,
+    served_with,
+)
 from gateproof.conformance.kit.service.service import Service, expect_challenge
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
@@ -19,7 +24,7 @@ def request_without_a_token_is_no_repetition(service: Service, world: ServiceWor
     same = identifier(case)
     served_with(service, world, same)
 
-    answer = service.operate(headers=same)
+    answer = called_without_token(service, world, same)
     if answer.status == 401:
         expect_challenge(answer)
     expect.that(

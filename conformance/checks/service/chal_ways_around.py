@@ -19,6 +19,8 @@ from gateproof.fakes.gateway.keys import new_key, signed
 
 # None of these methods deletes anything, whatever handles them. Guards often let OPTIONS pass, for browsers.
 _METHODS = ("GET", "POST", "PUT", "PATCH", "OPTIONS")
+# Over MCP, a GET opens a stream and a DELETE ends the session; other checks send them.
+_MCP_METHODS = ("PUT", "PATCH", "OPTIONS")
 # Appended to a path: a router may ignore these parts while a guard does not, or the reverse.
 _SUFFIXES = ("/", ";a=b", ".json", "%20", "?gateproof=1", "//", "/.")
 # Paths where servers often have a second MCP endpoint.
@@ -58,10 +60,12 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
         yield replace(request, url=f"{parts.scheme}://{parts.netloc}{other}{query}")
 
 
-def _other_spellings(session: ServiceSession) -> Iterator[Request]:
-    own = session.lone_call(None)
-    others = {request.url: request for request in (*_by_another_spelling(own), *_at_other_endpoints(own))}
-    yield from session.each_by_itself(others).values()
+def _other_ways(session: ServiceSession, token: str | None) -> Iterator[Request]:
+    """A tool call at other paths and by other methods, in this session."""
+    own = session.lone_call(token)
+    elsewhere = {request.url: request for request in (*_by_another_spelling(own), *_at_other_endpoints(own))}
+    by_method = {method: replace(own, method=method) for method in _MCP_METHODS}
+    yield from session.each_by_itself(elsewhere | by_method).values()
 
 
 def _at_other_endpoints(request: Request) -> Iterator[Request]:
@@ -103,10 +107,7 @@ def no_way_around_takes_a_forged_token(
     if service.operation.kind == "mcp":
         raise LeftOut("the operation is an MCP tool, which has one method; other checks test it")
     good_token(service, world)
-    gateway = world.gateway
-    forged = signed(gateway.claims(USER), new_key(gateway.core_key.algorithm), kid=gateway.core_key.kid)
-    service.keyring.add(Secret("access_token", forged))
-    gateway.let_redeem(forged, USER)
+    forged = _forged(service, world)
     own = service.request((("Authorization", f"Bearer {forged}"),))
 
     # The protected path is one of the requests, and comes first.
@@ -119,14 +120,33 @@ def no_way_around_takes_a_forged_token(
 
 @check("CHAL-01")
 def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -> None:
-    """Without a token, a tool call shows no orders by any spelling of the path.
+    """Without a token, a tool call shows no orders by any method or spelling of the path.
 
     The call is made in a session started with a good token, and without a session.
     """
     session = _session_with_orders(service, world, world.gateway.access_token(USER))
-    ways = (*_other_spellings(session), *_other_spellings(session.without_id()))
+    ways = (*_other_ways(session, None), *_other_ways(session.without_id(), None))
 
     _bring_no_orders(world, (service.wire.send(_ANOTHER_WAY, request) for request in ways))
+
+
+@check("CHAL-04")
+def no_way_into_a_session_takes_a_forged_token(service: Service, world: ServiceWorld) -> None:
+    """A tool call with a token under an unknown key shows no orders by any method or spelling of the path.
+
+    The call is made in a session started with a good token, and without a session. Redemption would accept
+    the token.
+    """
+    session = _session_with_orders(service, world, world.gateway.access_token(USER))
+    forged = _forged(service, world)
+    own = (session.lone_call(forged), session.without_id().lone_call(forged))
+    ways = (*own, *_other_ways(session, forged), *_other_ways(session.without_id(), forged))
+
+    _bring_no_orders(
+        world,
+        (service.wire.send_once(_ANOTHER_WAY, request) for request in ways),
+        with_what="with a forged token",
+    )
 
 
 @check("CHAL-01")
@@ -154,6 +174,15 @@ def what_a_server_offers_besides_is_not_for_everybody(service: Service, world: S
     _bring_no_orders(world, answers)
     if len(answers) == len(LISTS):
         raise LeftOut("the server lists no resource and no prompt, not even with a good token")
+
+
+def _forged(service: Service, world: ServiceWorld) -> str:
+    """A token under an unknown key, which redemption accepts."""
+    gateway = world.gateway
+    forged = signed(gateway.claims(USER), new_key(gateway.core_key.algorithm), kid=gateway.core_key.kid)
+    service.keyring.add(Secret("access_token", forged))
+    gateway.let_redeem(forged, USER)
+    return forged
 
 
 def _session_with_orders(service: Service, world: ServiceWorld, token: str) -> ServiceSession:

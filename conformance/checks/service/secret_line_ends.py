@@ -8,7 +8,6 @@ from gateproof.conformance.checks.service._failing_parties import (
     require_recovered,
     require_works,
 )
-from gateproof.conformance.checks.service._proxy_calls import require_served_uncached
 from gateproof.conformance.checks.service._secrecy import EVERY
 from gateproof.conformance.kit.service.received import ServiceReceived
 from gateproof.conformance.kit.service.service import Service
@@ -58,19 +57,24 @@ def proxy_token_with_a_line_end_is_not_quoted(
     answer, _ = failing_token_endpoint(service, world, broken, times=MOST_BROKEN)
 
     _hidden(received, answer)
+    # Any process of the service may hold such a token until it expires.
+    wait_for(Cause.EXPIRY, LIFE_S + 0.5)
     require_recovered(service, world)
 
 
 def _asks_in_time(service: Service, world: ServiceWorld) -> bool:
-    """True if the service requests another Proxy token after the expiry of one, before any was refused."""
-    mark = world.gateway.journal.mark()
-    world.gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
+    """True if the service requests another Proxy token after the expiry of one, before any was refused.
+
+    False also if the call fails: another process of the service may still have a revoked token.
+    """
+    gateway, mark = world.gateway, world.gateway.journal.mark()
+    gateway.script.tape(Endpoint.TOKEN, [Answer(members={"expires_in": LIFE_S})])
     wait_for(Cause.EXPIRY, LIFE_S + 0.5)
-    require_served_uncached(service, world)
-    world.gateway.script.clear()
-    calls = world.gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
+    served = service.returns_orders(service.serve(world.unseen_token(USERS[0])), gateway.orders_of(USERS[0]))
+    gateway.script.clear()
+    calls = gateway.journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)
     refused = any(call.endpoint is Endpoint.REDEMPTION and call.status != 200 for call in calls)
-    return not refused and any(call.endpoint is Endpoint.TOKEN for call in calls)
+    return served and not refused and any(call.endpoint is Endpoint.TOKEN for call in calls)
 
 
 def _with_a_line_end(token: str) -> str:

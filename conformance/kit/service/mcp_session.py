@@ -108,7 +108,11 @@ class ServiceSession:
 
     def resumed_at(self, event: str) -> ServiceSession:
         """The same session, whose stream is resumed after the event with this ID."""
-        return replace(self, headers=(*self.headers, ("Last-Event-ID", event)))
+        return self.with_headers((("Last-Event-ID", event),))
+
+    def with_headers(self, more: Headers) -> ServiceSession:
+        """The same session, but requests have these headers as well."""
+        return replace(self, headers=(*self.headers, *more))
 
     def other_messages(self, token: str) -> Iterator[Exchange]:
         """What the server sends apart from the answer to a call, and what else it offers."""

@@ -12,6 +12,7 @@ import httpx
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service import upstream
 
+_OF_THE_CODING = frozenset({"content-encoding", "content-length"})
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
 Key = Callable[[httpx.Request], str]
 
@@ -34,8 +35,8 @@ class CachingTransport(httpx.AsyncBaseTransport):
         answer = await self._inner.handle_async_request(request)
         if request.method != "GET" or answer.status_code != 200:
             return answer
-        body = await answer.aread()
-        kept = httpx.Response(answer.status_code, headers=answer.headers, content=body)
+        await answer.aread()
+        kept = copied(answer)
         self._kept[self._key(request)] = time.monotonic() + self._lasts_s(answer), kept
         return copied(kept)
 
@@ -51,8 +52,9 @@ class CachingTransport(httpx.AsyncBaseTransport):
 
 
 def copied(kept: httpx.Response) -> httpx.Response:
-    """A copy of the response that can be read again."""
-    return httpx.Response(kept.status_code, headers=kept.headers, content=kept.content)
+    """A copy of the response that can be read again; its body is decompressed."""
+    headers = [pair for pair in kept.headers.multi_items() if pair[0].lower() not in _OF_THE_CODING]
+    return httpx.Response(kept.status_code, headers=headers, content=kept.content)
 
 
 def cached(key: Key, otherwise_s: float = 0.0) -> Callable[[ssl.SSLContext], httpx.AsyncBaseTransport]:

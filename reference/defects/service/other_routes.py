@@ -44,8 +44,9 @@ def open_route(route: Callable[[Asked], bool], operation: Callable[[Asked], bool
     return altering_answers(change)
 
 
-def unverified(route: Callable[[Scope], bool]) -> dict[str, Any]:
+def unverified(route: Callable[[Scope], bool], operation: str = "/orders") -> dict[str, Any]:
     """This route also leads to the operation, without signature verification."""
+    there = {"method": "POST", "path": operation, "raw_path": operation.encode()}
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
         async def routed(scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,7 +54,7 @@ def unverified(route: Callable[[Scope], bool]) -> dict[str, Any]:
                 await app(scope, receive, send)
                 return
             _UNVERIFIED.set(True)
-            await app({**scope, "method": "POST", "path": "/orders", "raw_path": b"/orders"}, receive, send)
+            await app({**scope, **there}, receive, send)
 
         return routed
 
@@ -141,6 +142,21 @@ DEFECTS = (
         "mcp-guard-by-the-letter-of-the-path (CHAL-01): The token check compares the path of MCP exactly; "
         "routing ignores a trailing slash.",
         around=open_route(lambda asked: asked.path == "/mcp/", of_the_tool),
+    ),
+    mcp_defect(
+        "mcp-put-unguarded (CHAL-01): The token check covers POST; the MCP server takes a tool call by PUT, "
+        "too, and answers it without a token.",
+        around=open_route(lambda asked: asked.method == "PUT" and asked.path == "/mcp", of_the_tool),
+    ),
+    mcp_defect(
+        "mcp-signature-looked-at-on-post-alone (CHAL-04): For a tool call by PATCH, the service does not "
+        "verify the signature of the token.",
+        **unverified(lambda scope: scope["method"] == "PATCH" and scope["path"] == "/mcp", "/mcp"),
+    ),
+    mcp_defect(
+        "mcp-signature-looked-at-without-a-slash-alone (CHAL-04): With a slash after the path of MCP, the "
+        "service does not verify the signature of the token.",
+        **unverified(lambda scope: scope["path"] == "/mcp/", "/mcp"),
     ),
     mcp_defect(
         "batch-unguarded (CHAL-01): The token check looks for a tool call in a single message, but not in a "

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateproof.reference.defects.service.row import defect
+from gateproof.reference.defects.service.row import defect, mcp_defect
 from gateproof.reference.service.backend import Backend
 
 
@@ -48,6 +48,16 @@ DEFECTS = (
     defect(
         "answer-by-request-id (CHAL-01 BACK-10): The service repeats its answer to a request with the same "
         "X-Request-ID, before it looks at the token.",
+        around=repeated_by(b"x-request-id", only_with_a_token=False),
+    ),
+    mcp_defect(
+        "mcp-answer-by-idempotency-key (BACK-10): The server repeats its answer to a request with the same "
+        "Idempotency-Key, without looking at the user.",
+        around=repeated_by(b"idempotency-key", only_with_a_token=True),
+    ),
+    mcp_defect(
+        "mcp-answer-by-request-id (CHAL-01 BACK-10): The server repeats its answer to a request with the "
+        "same X-Request-ID, before it looks at the token.",
         around=repeated_by(b"x-request-id", only_with_a_token=False),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 import time
 from collections.abc import Callable
@@ -99,7 +100,7 @@ def _asking_when_told(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
 
 
 class _Told(httpx.AsyncBaseTransport):
-    """Does not call a party before the time in its Retry-After."""
+    """Does not call a party before the time in its Retry-After, and by a random part of it longer."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -112,7 +113,7 @@ class _Told(httpx.AsyncBaseTransport):
         response = await self._inner.handle_async_request(request)
         later_s = response.headers.get("retry-after", "")
         if response.status_code == 503 and later_s.isdigit():
-            self._not_before[party] = time.monotonic() + int(later_s)
+            self._not_before[party] = time.monotonic() + int(later_s) * random.uniform(1.0, 1.25)  # noqa: S311
         return response
 
     async def aclose(self) -> None:
@@ -168,8 +169,8 @@ VARIANTS = (
         transport=_with_circuits,
     ),
     variant(
-        "asked-no-more-until-told: the service does not call a party before the time in its Retry-After, "
-        "and fails calls at once until then",
+        "asked-no-more-until-told: the service does not call a party before the time in its Retry-After "
+        "and up to a quarter of it longer, and fails calls at once until then",
         transport=_asking_when_told,
     ),
     variant(
