@@ -129,6 +129,7 @@ class Connections:
             elapsed_s=time.monotonic() - started,
             phrase=answer.phrase,
             resent=resent,
+            version=answer.version,
         )
 
     def _sent(self, place: Place, request: Request) -> tuple[Line, Incoming, bool]:

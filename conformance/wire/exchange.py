@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
+HTTP_1_1 = "1.1"
 
 
 class NotJson:
@@ -44,7 +45,8 @@ class Request:
 class Answer:
     """An HTTP answer as it was received; only transfer encodings of the body are decoded.
 
-    `resent` means that a kept connection had ended, and that the request was sent again on a new one.
+    `version` is that of HTTP. `resent` means that a kept connection had ended, and that the request was sent
+    again on a new one.
     """
 
     status: int
@@ -53,6 +55,7 @@ class Answer:
     elapsed_s: float = 0.0
     phrase: str = ""
     resent: bool = False
+    version: str = HTTP_1_1
 
     def header(self, name: str) -> str | None:
         """The first header with this name in any case, or None."""

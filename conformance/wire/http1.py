@@ -17,7 +17,7 @@ from urllib.parse import quote
 import h11
 import httpcore
 
-from gateproof.conformance.wire.exchange import Headers
+from gateproof.conformance.wire.exchange import HTTP_1_1, Headers
 
 # The message of the exception for a connection that ended before an answer.
 ENDED = "the connection ended before an answer"
@@ -114,6 +114,7 @@ class Incoming(Protocol):
     status: int
     phrase: str
     headers: Headers
+    version: str
 
     def chunks(self) -> Iterator[bytes]:
         """The body as it is received."""
@@ -198,6 +199,7 @@ class _Ordinary:
     received: bytes
     left: int
     read_s: float
+    version: str = HTTP_1_1
     is_read: bool = False
 
     def chunks(self) -> Iterator[bytes]:
@@ -237,6 +239,7 @@ class _Careful:
             event = self._event()
         assert isinstance(event, h11.Response | h11.InformationalResponse)  # noqa: S101 - all that has a status
         self.status, self.phrase = event.status_code, event.reason.decode("latin-1")
+        self.version = event.http_version.decode("ascii")
         self.headers: Headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()
         )

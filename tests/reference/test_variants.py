@@ -67,7 +67,7 @@ def test_http_1_0_closes_after_one_answer_of_its_version() -> None:
 
 
 def test_http_1_0_takes_no_chunks() -> None:
-    assert asked("http-1.0", CHUNKED).startswith(b"HTTP/1.0 411 ")
+    assert asked("http-1.0", CHUNKED).startswith(b"HTTP/1.0 400 ")
 
 
 def test_closed_connections_have_one_answer() -> None:

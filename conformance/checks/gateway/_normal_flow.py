@@ -61,7 +61,7 @@ def succeeds(flow: Callable[[], Exchange], what: str, recovery: Recovery | None 
 
 
 def _flow(world: World, user: User | None) -> Exchange:
-    agent = world.gateway.register(world.agents.metadata())
+    agent = world.agents.within_limits(world.gateway.register(world.agents.metadata()))
     expect(agent).status(200, 201)
     attempt = world.attempt(world.agents.of(agent), user=user)
     visit = world.gateway.visit(attempt)

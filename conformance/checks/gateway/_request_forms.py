@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
-from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.exchange import HTTP_1_1, Exchange, Request
 
 Form = Callable[[Request], Request]
 
@@ -43,8 +43,13 @@ def chunked(request: Request) -> Request:
 
 
 def unless_length_required(answer: Exchange) -> Exchange:
-    """An answer to a chunked request; left out if the server requires Content-Length or speaks HTTP/1.0."""
-    if answer.status in {411, 501}:
+    """An answer to a chunked request; left out if the server requires Content-Length or speaks HTTP/1.0.
+
+    A server of HTTP/1.0 knows no chunks (RFC 9112 section 6.1), and may take the body for an empty one.
+    """
+    refused = answer.status is not None and 400 <= answer.status < 500
+    is_old = answer.answer is not None and answer.answer.version != HTTP_1_1
+    if answer.status in {411, 501} or (refused and is_old):
         raise LeftOut("the server takes no chunked request")
     return answer
 

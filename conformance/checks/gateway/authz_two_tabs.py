@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
+from gateproof.conformance.checks.gateway._late_forms import sent_late
 from gateproof.conformance.checks.gateway._visits import approves
-from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
+from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -26,7 +27,7 @@ def code_never_comes_for_the_agent_of_another_tab(gateway: Gateway, world: World
         if case:
             approves(gateway, world, browser, world.agents.new(), user)
         shown, other = world.attempt(user=user), world.attempt(user=user)
-        visit = _sent_late(gateway, browser, act, shown, other)
+        visit = sent_late(gateway, browser, act, shown, other)
         if visit is not None:
             _is_not_for(world, visit, other, f"form {act}, sent after another agent's page was opened")
         approves(gateway, world, browser, other.agent, user)
@@ -45,7 +46,7 @@ def code_never_comes_for_an_agent_that_sent_the_same_state(
     act = approves(gateway, world, gateway.browser(), world.agents.new(), user).acts or 1
     shown = world.attempt(user=user)
     other = world.attempt(user=user, state=shown.parameters["state"])
-    visit = _sent_late(gateway, browser, act, shown, other, same_browser=case)
+    visit = sent_late(gateway, browser, act, shown, other, same_browser=case)
     if visit is None:
         raise LeftOut("the second authorization of this user has fewer forms than the first")
     require.that(visit.ended(), "the late form", expected="an end", got=visit.outcome())
@@ -64,35 +65,6 @@ def _approving_forms(gateway: Gateway, world: World, *, signed_in: bool) -> Sequ
     if not kept.acts or kept.passwords or not new.acts:
         raise LeftOut("the user approves a new agent with the sign-in")
     return range(1, kept.acts + 1) if signed_in else [new.acts]
-
-
-def _sent_late(
-    gateway: Gateway,
-    browser: Browsing,
-    act: int,
-    shown: Attempt,
-    other: Attempt,
-    *,
-    same_browser: bool = True,
-) -> Visit | None:
-    """The result of this form, which is sent after another tab or browser has opened the other's request.
-
-    None if the authorization has no form with this number.
-    """
-
-    def meanwhile() -> None:
-        tab = gateway.browser()
-        if same_browser:
-            tab.copy_cookies(browser, gateway.hosts())
-        tab.look(gateway.authorization_url(other), other.user)
-        if same_browser:
-            browser.copy_cookies(tab, gateway.hosts())
-
-    try:
-        visit = browser.call_before_act(act, gateway.authorization_url(shown), shown.user, meanwhile)
-    except BeyondReach as end:
-        visit = end.visit
-    return gateway.record_secrets(visit) if visit is not None else None
 
 
 def _is_not_for(world: World, visit: Visit, other: Attempt, what: str) -> None:

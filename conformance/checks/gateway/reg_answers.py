@@ -127,7 +127,7 @@ def _registered(gateway: Gateway, world: World, case: dict[str, Any]) -> Exchang
     answer = gateway.register(world.agents.metadata() | case)
     if case and answer.status in range(400, 500):
         raise LeftOut(f"the gateway does not accept a registration with these {', '.join(case)}")
-    return answer
+    return world.agents.within_limits(answer)
 
 
 def _integer(value: object) -> bool:

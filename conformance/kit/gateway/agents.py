@@ -62,11 +62,17 @@ class Agents:
         self._members(registered, "client_id")
         return registered
 
+    def within_limits(self, registered: Exchange) -> Exchange:
+        """The answer to a usual registration; LeftOut if the gateway may limit the number of agents."""
+        if self.worker_state.is_at_a_limit(registered):
+            raise LeftOut("the gateway limits the number of registrations")
+        return registered
+
     def _members(self, registered: Exchange, *names: str) -> list[str]:
         """Members of the response. If the metadata was the usual one, a refusal is the gateway's failure."""
         usual = self._is_usual(json.loads(registered.request.body))
-        if usual and self.worker_state.is_at_a_limit(registered):
-            raise LeftOut("the gateway limits the number of registrations")
+        if usual:
+            self.within_limits(registered)
         with nullcontext() if usual else values_of_choice():
             require(require(registered).status(200, 201)).json_object()
             step = require.step_of("registration")

@@ -104,7 +104,9 @@ class WorkerState:
 
     def is_at_a_limit(self, registered: Exchange) -> bool:
         """True if the gateway may have refused this usual registration because of a limit on their number."""
-        refused = registered.status is not None and 400 <= registered.status < 500
+        refused = (
+            registered.status is not None and 400 <= registered.status < 500 and registered.status != 429
+        )
         return refused and self.registrations >= MANY_REGISTRATIONS
 
     def note_merchant_failure(self) -> None:

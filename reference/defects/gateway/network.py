@@ -26,8 +26,8 @@ DEFECTS = (
         listen=http_readers.reading_at_most(1, heads_alone=True),
     ),
     defect(
-        "four-requests-at-most (ROBUST-03): The gateway reads at most four requests at a time and has no "
-        "timeout for incomplete ones.",
+        "four-requests-at-most (ROBUST-03 ROBUST-05): The gateway reads at most four requests at a time and "
+        "has no timeout for incomplete ones.",
         listen=http_readers.reading_at_most(4),
     ),
     defect(

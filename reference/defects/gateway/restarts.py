@@ -75,7 +75,7 @@ DEFECTS = (
         left_after_a_restart=_with(core_keys=lambda store: replace(store.core_keys, retired=())),
     ),
     defect(
-        "projects-in-memory (ROBUST-02): The gateway loses Projects and Resources at a restart.",
+        "projects-in-memory (ROBUST-02 AUTHZ-08): The gateway loses Projects and Resources at a restart.",
         left_after_a_restart=_with(projects=lambda _: {}, resources=lambda _: {}),
     ),
     defect(

@@ -33,6 +33,13 @@ def latest_with_its_state(store: Store, sign_in: SignIn) -> SignIn:
     return replace(sign_in, request=same[-1].request) if same else sign_in
 
 
+def resource_of_the_latest(store: Store, sign_in: SignIn) -> SignIn:
+    """The Resource is stored in the session by agent, and everything else in the form."""
+    latest = latest_of_the_browser(store, sign_in)
+    same_agent = latest.request.client_id == sign_in.request.client_id
+    return replace(sign_in, resource_id=latest.resource_id) if same_agent else sign_in
+
+
 def way_back_in_any_browser(sign_in: SignIn, browser: str | None) -> bool:
     """Compares the browser only for decisions; a callback only needs any cookie."""
     return browser is not None if sign_in.person is None else honest.same_browser(sign_in, browser)
@@ -84,6 +91,11 @@ DEFECTS = (
         "decision-about-the-latest-tab-by-its-state (AUTHZ-17): A decision applies to the request that the "
         "browser opened last, but the redirect has the state of the page.",
         sign_in_decided=latest_behind_its_own_state,
+    ),
+    defect(
+        "resource-of-the-latest-tab (CLAIM-02): A decision applies to the Resource of the agent's request "
+        "that the browser opened last, and otherwise to the request of the page.",
+        sign_in_decided=resource_of_the_latest,
     ),
     defect(
         "way-back-in-any-known-browser (AUTHZ-19): The callback from the merchant works in every browser "

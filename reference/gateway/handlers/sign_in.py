@@ -105,7 +105,11 @@ def _taken(
     decided_on = gateway.policies.sign_in_decided(gateway.store, sign_in) if signed_in else sign_in
     # A second request with the same ticket gets nothing.
     taken = gateway.store.sign_ins.take(key)
-    return resource, taken if decided_on is sign_in or taken is None else decided_on
+    if taken is None or decided_on is sign_in:
+        return resource, taken
+    if decided_on is None:
+        return resource, None
+    return gateway.store.resources.get(decided_on.resource_id), decided_on
 
 
 async def _exchanged(

@@ -102,12 +102,12 @@ def _in_chunks(message: Message) -> list[Message]:
 
 
 def _refusing_chunks(app: ASGIApp) -> ASGIApp:
-    """Refuses chunked requests, which HTTP/1.0 does not have."""
+    """Refuses chunked requests: a server of HTTP/1.0 sees no body in them."""
 
     async def refused(scope: Scope, receive: Receive, send: Send) -> None:
         if any(name == b"transfer-encoding" for name, _ in scope["headers"]):
             headers = [(b"content-length", b"0"), CLOSED]
-            await send({"type": "http.response.start", "status": 411, "headers": headers})
+            await send({"type": "http.response.start", "status": 400, "headers": headers})
             await send({"type": "http.response.body", "body": b""})
         else:
             await _changing(_closing)(app)(scope, receive, send)
