@@ -53,6 +53,8 @@ class OrdersService:
         # Accepted calls are redirected to this URL with this status.
         self.redirects_to: str | None = None
         self.redirect_status = 307
+        # Calls of the operation without a token are redirected to this URL, with the same status.
+        self.redirects_without_token_to: str | None = None
         self.served: list[int] = []
         self._accepts = accepts
         # The protocol revision of each session.
@@ -142,6 +144,9 @@ class OrdersService:
             if not (counts and self.refuses_next > 0):
                 return None
             self.refuses_next -= 1
+        target = self.redirects_without_token_to
+        if not given and target is not None and call.endpoint is Endpoint.OPERATION:
+            return Replied(status=self.redirect_status, headers={"location": target})
         pointer = self.pointer or f"{self.url}{self.metadata_path}"
         scope = " ".join(("openid", *self.scopes))
         challenge = self.challenge.format(pointer=pointer, scope=scope)

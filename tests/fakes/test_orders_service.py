@@ -135,3 +135,13 @@ def test_accepted_call_may_be_sent_elsewhere(service: OrdersService) -> None:
     service.redirect_status = 302
     assert service.plain(call(GOOD)).status == 302
     assert service.plain(call()).status == 401
+
+
+def test_call_without_a_token_may_be_sent_elsewhere(service: OrdersService) -> None:
+    service.redirects_without_token_to = "https://localhost:9/orders"
+    sent_on = service.plain(call())
+    assert (sent_on.status, sent_on.headers["location"]) == (307, "https://localhost:9/orders")
+    assert [service.plain(call(each)).status for each in (GOOD, ("authorization", "Bearer bad"))] == [
+        200,
+        401,
+    ]

@@ -39,7 +39,7 @@ SHELL: Mapping[str, str] = {
 
 @check("AGENT-19", cases=tuple(NOT_HTTPS))
 def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
-    """The agent opens only https URLs in the browser, whatever authorization endpoint the gateway names."""
+    """The agent opens no authorization endpoint that is not https. Other pages are not judged."""
     _opens_its_browser(agents)
     install = agents.install()
     _names(install, case)
@@ -51,7 +51,7 @@ def endpoint_that_is_not_https_is_not_opened(agents: Agents, case: str) -> None:
         got="none that does",
     )
 
-    _has_opened_https_alone(run)
+    _has_opened_https_alone(run, NOT_HTTPS[case])
 
 
 @check("AGENT-19")
@@ -66,7 +66,7 @@ def endpoint_that_is_no_more_https_is_not_opened(agents: Agents) -> None:
     if not run.calls(Endpoint.DISCOVERY):
         raise LeftOut("the agent keeps what the document said, and does not read it again")
 
-    _has_opened_https_alone(run)
+    _has_opened_https_alone(run, _PLAIN)
 
 
 @check("AGENT-19", cases=tuple(SHELL))
@@ -103,7 +103,7 @@ def address_is_no_command(agents: Agents, case: str) -> None:
 def _opens_its_browser(agents: Agents) -> None:
     """The positive twin: the normal run opens the https URL of the document; LeftOut if it opens none."""
     run = require_done(agents.normal())
-    if not _opened(run):
+    if not any(visit.how == "opened" for visit in run.visits):
         raise LeftOut("the agent opens no browser: its user types the address that it prints")
     _has_opened_https_alone(run)
 
@@ -113,12 +113,15 @@ def _names(install: Install, case: str) -> None:
     install.world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=members))
 
 
-def _has_opened_https_alone(run: Run) -> None:
-    schemes = [parts_of(url.strip()).scheme.lower() for url in _opened(run)]
+def _has_opened_https_alone(run: Run, named: str = "") -> None:
+    """Expects that all opened authorization requests, and URLs at the `named` endpoint, are https."""
+    requests = [visit.url for visit in run.visits if visit.how == "opened"]
+    at_the_endpoint = [url for url in run.others if named and url.strip().lower().startswith(named.lower())]
+    schemes = [parts_of(url.strip()).scheme.lower() for url in (*requests, *at_the_endpoint)]
     others = [scheme or "none" for scheme in schemes if scheme != "https"]
     expect.that(
         not others,
-        "the scheme of an address that was opened in the browser",
+        "the scheme of an authorization endpoint that was opened in the browser",
         expected="https",
         got=", ".join(dict.fromkeys(others)),
     )

@@ -19,9 +19,10 @@ from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.output import printed
 from gateproof.conformance.kit.agent.world import ATTACKER, GATEWAY, PLAIN_HTTP, SERVICE
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire.route import origin
 from gateproof.fakes.gateway.script import Answer, Endpoint
+from gateproof.fakes.orders_service import QUOTED
 
 _ELSEWHERE = "anything that is sent to another origin than the service's"
 
@@ -75,6 +76,8 @@ REDIRECTS: Mapping[str, Redirect] = {
     "302 to another host, in a later run": Redirect(status=302, to=_another_host, later=True),
     "307 to another host, in a later run": Redirect(status=307, to=_another_host, later=True),
 }
+# Where the service redirects calls without a token, and with which status.
+WITHOUT_A_TOKEN: Mapping[str, int] = {f"{status} to another host": status for status in (302, 307)}
 
 
 @check("AGENT-18")
@@ -105,6 +108,32 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
     require.that(bool(sent_on), run.what, expected="a call that is redirected", got="none")
 
     _nowhere_else(install, run)
+
+
+@check("AGENT-18", cases=tuple(WITHOUT_A_TOKEN))
+def redirect_before_the_token_takes_none_elsewhere(agents: Agents, case: str) -> None:
+    """If the service redirects a call without a token to another host, no token is sent to that host later.
+
+    That host answers with the challenge of the service, so the agent can get a token for the service. An
+    agent may end at such a redirect. The case is left out if it also ends at one to another path of the
+    service: then it sends no token anywhere.
+    """
+    require_done(agents.normal())
+    install, status = agents.install(), WITHOUT_A_TOKEN[case]
+    pointer = f"{install.world.service.url}{install.world.service.metadata_path}"
+    challenge = Answer(status=401, headers={"www-authenticate": QUOTED.format(pointer=pointer)})
+    install.world.attacker.script.always(Endpoint.OPERATION, challenge)
+    run = _redirected_without_a_token(install, status, _another_host(install), case)
+
+    _nowhere_else(install, run)
+    sends_one = _sends_a_token(install, run)
+    observe(sends_a_token=sends_one)
+    if not sends_one:
+        home = agents.install()
+        moved = f"{home.world.service.url}/moved"
+        within = _redirected_without_a_token(home, status, moved, f"{status} to another path of the service")
+        if not _sends_a_token(home, within):
+            raise LeftOut("the agent gets no token where the service redirects a call without one")
 
 
 @check("AGENT-18")
@@ -157,6 +186,21 @@ def _came_to_the_service(install: Install, run: Run) -> None:
         expected="a call to the service with the access token",
         got="none",
     )
+
+
+def _redirected_without_a_token(install: Install, status: int, to: str, where: str) -> Run:
+    """A run in which calls without a token are redirected; raises LeftOut if the agent makes none."""
+    service = install.world.service
+    service.redirect_status, service.redirects_without_token_to = status, to
+    run = install.launch(f"a run whose calls without a token are answered with {where}")
+    require_all_in_time([run])
+    if not any(each.call.status == status for each in run.calls(Endpoint.OPERATION, party=SERVICE)):
+        raise LeftOut("the agent makes no call without a token")
+    return run
+
+
+def _sends_a_token(install: Install, run: Run) -> bool:
+    return any(_found(install, each.call.text()) for each in run.calls())
 
 
 def _nowhere_else(install: Install, run: Run) -> None:

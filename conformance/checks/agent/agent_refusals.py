@@ -1,12 +1,14 @@
-"""Agents that are Pending, whose codes are refused, or whose fresh tokens are refused."""
+"""Agents that are Pending, whose codes or fresh tokens are refused, or whose client is rejected."""
 
 from __future__ import annotations
 
 from gateproof.conformance.checks.agent._shared_runs import (
+    CLIENT_REJECTED,
     MOST_WITH_ONE_TOKEN,
     all_tokens_refused,
     forbidden_by_scope,
     pending_runs,
+    recovered,
     refused_calls,
     refused_code_runs,
 )
@@ -23,9 +25,13 @@ from gateproof.conformance.kit.agent.agent import (
 )
 from gateproof.conformance.kit.agent.launch import MOST_AUTHORIZATIONS, Ended, Run
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.agent_endpoints import fields
 from gateproof.fakes.gateway.script import Endpoint
+
+# One install has one registration. A few new ones after a rejection are accepted; the launcher stops a run
+# with as many as this.
+MOST_REGISTRATIONS = MOST_AUTHORIZATIONS
 
 
 @check("AGENT-08")
@@ -115,6 +121,36 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     """
     require_done(agents.normal())
     _gives_up(require_ended(forbidden_by_scope(agents).runs[0]))
+
+
+@check("AGENT-11", needs=["faults"])
+def rejected_client_is_not_replaced_without_end(agents: Agents) -> None:
+    """If the token endpoint rejects the client, the agent registers a few times at most in that run.
+
+    It may register none again, or a new client at once. Ten registrations are regarded as without end.
+    """
+    require_done(agents.normal())
+    run = recovered(agents, CLIENT_REJECTED).runs[0]
+    require_all_in_time([run])
+    calls = run.calls(Endpoint.REGISTRATION)
+    rejected = [each for each in run.calls(Endpoint.TOKEN) if each.call.status == 401]
+    require.that(
+        bool(calls and rejected),
+        run.what,
+        expected="a registration, and a token request that is rejected",
+        got=f"{len(calls)} and {len(rejected)}",
+        exchange=run.last(),
+    )
+    observe(registrations=len(calls), rejections=len(rejected))
+    expect.that(
+        len(calls) < MOST_REGISTRATIONS,
+        f"registrations of {run.what}",
+        expected=f"fewer than {MOST_REGISTRATIONS}: a few new ones after a rejection are accepted",
+        got=f"{len(calls)}, {run.ended.value}",
+        exchange=calls[-1].exchange(),
+    )
+    if run.ended is Ended.STOPPED:
+        raise LeftOut(f"{run.what} was stopped after too many other requests")
 
 
 def _gives_up(run: Run) -> None:

@@ -35,6 +35,8 @@ _MOST_HOPS = 3
 # Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
 NO_PAGE = 0
 
+# Called with an address to which the agent's page redirects.
+Onward = Callable[[str, "Courier"], bool]
 # Called with the address and the environment of the browser command.
 Opened = Callable[[str, str], bool]
 
@@ -94,11 +96,17 @@ class BrowserCommand:
 
 
 class Courier:
-    """Delivers redirects to the agent's callback, like a browser that accepts any certificate there."""
+    """Delivers redirects to the agent's callback, like a browser that accepts any certificate there.
 
-    def __init__(self, over: threading.Event, tracing: Tracing | None = None) -> None:
+    The agent's answer may redirect further; `onward` takes such an address over, or returns False.
+    """
+
+    def __init__(
+        self, over: threading.Event, tracing: Tracing | None = None, onward: Onward = lambda *_: False
+    ) -> None:
         self._over = over
         self._tracing = tracing
+        self._onward = onward
         self._sent_at: float | None = None
         # True: the browser command returns now, although more deliveries follow. An agent that listens only
         # after its browser command has returned would otherwise wait for itself.
@@ -128,6 +136,8 @@ class Courier:
             if location is None or not 300 <= status < 400:
                 return status
             url = resolve(url, location)
+            if self._onward(url, self):
+                return status
         return status
 
     def unanswered_s(self) -> float:

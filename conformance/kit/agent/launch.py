@@ -31,6 +31,8 @@ _OF_SIGNALS = {
 }
 # Rule AGENT-15 allows three authorizations and fails ten; an agent that makes ten is stopped.
 MOST_AUTHORIZATIONS = 10
+# No rule limits refreshes; an agent that goes on for longer does not end.
+MOST_REFRESHES = 20
 # This many requests are unbounded as well, even if they change nothing.
 MOST_CALLS = 200
 
@@ -143,12 +145,12 @@ class Run:
         return next(asked, None)
 
     def authorizations(self) -> int:
-        """How often the user was sent to authorize or a refresh token was used.
+        """How often the user was sent to authorize.
 
         The number of visits or of the agent's own requests for the authorization page counts, whichever is
-        larger.
+        larger. A refresh is no authorization: it does not involve the user.
         """
-        return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION))) + len(self.refreshes())
+        return max(len(self.visits), len(self.calls(Endpoint.AUTHORIZATION)))
 
     def refreshes(self) -> list[ReceivedRequest]:
         """The token requests with a refresh token."""
@@ -265,6 +267,11 @@ def _too_much(world: AgentWorld, before: int, known: int, visits: Visits) -> boo
     if world.count() - known < MOST_AUTHORIZATIONS:
         return False
     heard = [each for each in world.heard(since=before) if not each.by_browser]
-    grants = sum(each.call.endpoint is Endpoint.TOKEN for each in heard)
+    grants = [each for each in heard if each.call.endpoint is Endpoint.TOKEN]
+    refreshes = sum(fields(each.call).get("grant_type") == "refresh_token" for each in grants)
     registrations = sum(each.call.endpoint is Endpoint.REGISTRATION for each in heard)
-    return max(grants, registrations) >= MOST_AUTHORIZATIONS or len(heard) >= MOST_CALLS
+    return (
+        max(len(grants) - refreshes, registrations) >= MOST_AUTHORIZATIONS
+        or refreshes >= MOST_REFRESHES
+        or len(heard) >= MOST_CALLS
+    )

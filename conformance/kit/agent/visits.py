@@ -130,7 +130,7 @@ class Visits:
                 return True
             self._printed[url] = float("inf")
             self._agent_opens_browser |= self._is_authorization_request(url)
-        courier, ended = Courier(self.over, self._tracing), threading.Event()
+        courier, ended = self._courier(), threading.Event()
         outcome: list[bool] = []
 
         def open_it() -> None:
@@ -170,11 +170,18 @@ class Visits:
             self._printed |= dict.fromkeys(due, float("inf"))
             due = [url for url in due if not is_masked(url, self._printed)]
             self._opened_for.update(due)
-        going = [(url, "printed", Courier(self.over, self._tracing)) for url in due]
+        going = [(url, "printed", self._courier()) for url in due]
         threads = [threading.Thread(target=self._open, args=each, daemon=True) for each in going]
         for thread in threads:
             thread.start()
         return threads
+
+    def _courier(self) -> Courier:
+        return Courier(self.over, self._tracing, self._restarted)
+
+    def _restarted(self, url: str, courier: Courier) -> bool:
+        """True if the agent's page has redirected to another authorization request, which is then opened."""
+        return self._is_authorization_request(url) and self._open(url, "opened", courier)
 
     def _is_authorization_request(self, url: str) -> bool:
         """True for an authorization request; the bare endpoint also occurs in documents and logs."""

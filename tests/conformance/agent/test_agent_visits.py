@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import NoReturn
 from urllib.parse import quote
 
@@ -140,6 +141,42 @@ def test_browser_is_done_with_whatever_page_it_shows(
 
     assert visits.opened(asking(world))
     assert [len(visit.brought) for visit in visits.made] == [max(0, times - 1)]
+
+
+def test_page_that_redirects_to_another_authorization_opens_it(world: AgentWorld) -> None:
+    """As a callback does that has exchanged the code, and starts over because it was refused."""
+    came: list[str] = []
+
+    class Callback(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            came.append(self.path)
+            again = len(came) == 1
+            self.send_response(302 if again else 200)
+            if again:
+                self.send_header("Location", asking(world, redirect_uri=redirect_uri, state="second"))
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Callback) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        redirect_uri = f"http://127.0.0.1:{server.server_port}/callback"
+        registered = AgentClient(client_id="a", secret="s", redirect_uris=(redirect_uri,), pending=False)
+        world.gateway_endpoints.clients["a"] = registered
+        made = Visits(world, deliver_unchanged)
+        assert made.opened(asking(world, redirect_uri=redirect_uri, state="first"))
+        made.close()
+        server.shutdown()
+
+    assert [(visit.value("state"), visit.how) for visit in made.made] == [
+        ("first", "opened"),
+        ("second", "opened"),
+    ]
+    assert [f"state={state}" in path for state, path in zip(("first", "second"), came, strict=True)] == [
+        True
+    ] * 2
+    assert len({code for visit in made.made for code in visit.codes()}) == 2
 
 
 def test_browser_returns_when_it_is_let_go_though_more_is_to_come(world: AgentWorld) -> None:
