@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from gateproof.conformance.checks.service._failing_parties import USER
+from gateproof.conformance.checks.service._failing_parties import USER, require_works
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -42,6 +42,7 @@ def called_without_token(service: Service, world: ServiceWorld, headers: Headers
 def served_with(service: Service, world: ServiceWorld, headers: Headers) -> None:
     """A call with these headers that is served; leaves the check out if the service refuses them."""
     orders = world.gateway.orders_of(USER)
+    require_works(service, world)
     answer = called(service, world.unseen_token(USER), headers)
     if not service.returns_orders(answer, orders):
         require_served(called(service, world.unseen_token(USER), ()), orders)

@@ -122,7 +122,8 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
     gateway = world.gateway
     if forced:
         _let_others_notice(service, world)
-    require_served_uncached(service, world)
+    else:
+        require_served_uncached(service, world)
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
     if not world.service_state.renews_far_ahead:

@@ -10,6 +10,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     failing,
     failing_token_endpoint,
     fault,
+    longest_call_s,
     new_tokens_of,
     require_recovered,
     require_works,
@@ -72,7 +73,7 @@ def failing_party_costs_no_more_than_a_bounded_try(
         exchange=answer,
     )
     if name in TRANSIENT or (endpoint is Endpoint.MERCHANT_API and name in UNREADABLE):
-        within_s = AFTER_THAT_S if name == TOLD_TO_WAIT else None
+        within_s = max(AFTER_THAT_S, longest_call_s(world)) if name == TOLD_TO_WAIT else None
         expect_recovered(service, world, within_s, failed=lambda: token)
     elif endpoint is Endpoint.REDEMPTION:
         # The service may treat a malformed 200 as the gateway's final answer for this token.

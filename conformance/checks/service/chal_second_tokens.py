@@ -6,12 +6,13 @@ from collections.abc import Callable
 from urllib.parse import quote
 
 from gateproof.conformance.checks.service._altered_tokens import good_token
-from gateproof.conformance.checks.service._failing_parties import OTHER, shows_orders
+from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Endpoint
 
 _ANOTHER = "https://other.example"
@@ -60,9 +61,11 @@ def second_token_is_not_redeemed_in_place_of_the_good_one(
     request.
     """
     gateway = world.gateway
-    good = good_token(service, world)
+    good_token(service, world)
     require_served(service.serve(gateway.access_token(OTHER)), gateway.orders_of(OTHER))
     mark, bad = gateway.journal.mark(), gateway.misplaced_token(OTHER, aud=[_ANOTHER])
+    good = world.unseen_token(USER)
+    service.keyring.add(Secret("access_token", good))
     answer = case(service, good, bad)
 
     redeemed = (

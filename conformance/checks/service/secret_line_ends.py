@@ -51,7 +51,10 @@ def proxy_token_with_a_line_end_is_not_quoted(
     require_works(service, world)
     failing_token_endpoint(service, world, Answer(members={"expires_in": LIFE_S}), times=1)
     if not all(_asks_in_time(service, world) for _ in range(TIMES)):
-        raise LeftOut(f"the service keeps a Proxy token for longer than the {LIFE_S} s that it is good for")
+        raise LeftOut(
+            f"the service keeps a Proxy token for longer than the {LIFE_S} s that it is good for, or does "
+            "not serve each call with such tokens"
+        )
     token = _with_a_line_end(gateway.proxy_token().value)
     broken = Answer(members={"access_token": token, "expires_in": LIFE_S})
     answer, _ = failing_token_endpoint(service, world, broken, times=MOST_BROKEN)

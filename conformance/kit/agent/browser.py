@@ -35,8 +35,6 @@ _MOST_HOPS = 3
 # Returned instead of an HTTP status when the agent read the whole redirect and closed without an answer.
 NO_PAGE = 0
 
-# Called with an address to which the agent's page redirects.
-Onward = Callable[[str, "Courier"], bool]
 # Called with the address and the environment of the browser command.
 Opened = Callable[[str, str], bool]
 
@@ -98,15 +96,19 @@ class BrowserCommand:
 class Courier:
     """Delivers redirects to the agent's callback, like a browser that accepts any certificate there.
 
-    The agent's answer may redirect further; `onward` takes such an address over, or returns False.
+    It follows further redirects, but not to addresses for which `stops_at` is true. They are in `stopped_at`.
     """
 
     def __init__(
-        self, over: threading.Event, tracing: Tracing | None = None, onward: Onward = lambda *_: False
+        self,
+        over: threading.Event,
+        tracing: Tracing | None = None,
+        stops_at: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._over = over
         self._tracing = tracing
-        self._onward = onward
+        self._stops_at = stops_at
+        self.stopped_at: list[str] = []
         self._sent_at: float | None = None
         # True: the browser command returns now, although more deliveries follow. An agent that listens only
         # after its browser command has returned would otherwise wait for itself.
@@ -136,7 +138,8 @@ class Courier:
             if location is None or not 300 <= status < 400:
                 return status
             url = resolve(url, location)
-            if self._onward(url, self):
+            if self._stops_at(url):
+                self.stopped_at.append(url)
                 return status
         return status
 

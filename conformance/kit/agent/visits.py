@@ -30,6 +30,8 @@ _POLL_S = 0.01
 # Most printed addresses that are opened at the same time.
 _AT_ONCE = 10
 _ANSWERS_WITHIN_S = 1.0
+# An agent that makes more authorizations in one run is stopped before.
+_MOST_VISITS = 20
 # At the end of a run, a page of our own fakes arrives within this time.
 _LAST_PAGE_S = 1.0
 # Characters of a URL (RFC 3986) without the single quote, which usually ends it; and punctuation after a URL.
@@ -177,11 +179,17 @@ class Visits:
         return threads
 
     def _courier(self) -> Courier:
-        return Courier(self.over, self._tracing, self._restarted)
+        return Courier(self.over, self._tracing, self._is_authorization_request)
 
-    def _restarted(self, url: str, courier: Courier) -> bool:
-        """True if the agent's page has redirected to another authorization request, which is then opened."""
-        return self._is_authorization_request(url) and self._open(url, "opened", courier)
+    def _go_on(self, courier: Courier) -> None:
+        """Opens the authorization requests to which the agent's page has redirected, each of them once."""
+        while courier.stopped_at and not self.over.is_set():
+            url = courier.stopped_at.pop(0)
+            with self._lock:
+                is_new = self._printed.get(url) != float("inf") and len(self.made) < _MOST_VISITS
+                self._printed[url] = float("inf")
+            if is_new:
+                self._open(url, "opened", courier)
 
     def _is_authorization_request(self, url: str) -> bool:
         """True for an authorization request; the bare endpoint also occurs in documents and logs."""
@@ -211,6 +219,7 @@ class Visits:
         if visit.redirect is not None:
             visit.pages = courier.pages
             self._deliver(visit, visit.redirect, courier)
+            self._go_on(courier)
         return True
 
     @contextmanager

@@ -63,8 +63,12 @@ class Agents:
         return registered
 
     def within_limits(self, registered: Exchange) -> Exchange:
-        """The answer to a usual registration; LeftOut if the gateway may limit the number of agents."""
-        if self.worker_state.is_at_a_limit(registered):
+        """The answer to a usual registration; LeftOut if the gateway limits the number of agents.
+
+        Then it refuses another registration, too.
+        """
+        is_at_a_limit = self.worker_state.is_at_a_limit
+        if is_at_a_limit(registered) and is_at_a_limit(self.gateway.register(self.metadata())):
             raise LeftOut("the gateway limits the number of registrations")
         return registered
 

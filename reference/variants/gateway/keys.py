@@ -9,6 +9,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from gateproof.reference.defects.defect import without_members
+from gateproof.reference.defects.gateway.key_set_etags import of_the_content, with_etag
 from gateproof.reference.deviations.replicas import alternating_key_sets
 from gateproof.reference.gateway.keys import KeyRing, PrivateKey, SigningKey
 from gateproof.reference.gateway.policy import key_sets
@@ -82,6 +83,10 @@ def _bare_metadata_file(facts: DiscoveryFacts, _service: str) -> str:
 
 
 VARIANTS = (
+    variant(
+        "key-sets-with-an-etag: key sets have an ETag, and a request with the same one gets 304",
+        **with_etag(of_the_content),
+    ),
     variant(
         "metadata-file-with-little-in-it: the metadata file has two authorization servers and no resource",
         metadata_file=_bare_metadata_file,

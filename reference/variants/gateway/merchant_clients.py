@@ -1,4 +1,4 @@
-"""Gateways that authenticate at the merchant for sign-ins, and not for refreshes."""
+"""Other legal ways to authenticate at the merchant."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ from typing import Any, cast
 
 from gateproof.reference.gateway.merchants import Merchants
 from gateproof.reference.gateway.policy.vault import MerchantAnswer
-from gateproof.reference.gateway.records import MerchantPlace
+from gateproof.reference.gateway.records import MerchantPlace, Resource
 from gateproof.reference.gateway.vault import Vault
 from gateproof.reference.variants.variant import variant
 
 ASSERTION = ("client_assertion", "client_assertion_type")
+
+
+class _Public(Vault):
+    """Sends only the client ID and the assertion about the user, as a public client of the merchant."""
+
+    def _client_authentication(self, resource: Resource) -> dict[str, str]:
+        return {"client_id": resource.merchant.client_id}
 
 
 class BareRefreshes:
@@ -43,6 +50,10 @@ class RefreshesWithoutClientId(RefreshesUnauthenticated):
 
 
 VARIANTS = (
+    variant(
+        "public-client-of-the-merchant: requests to the merchant have no client assertion",
+        vault_factory=_Public,
+    ),
     variant(
         "refresh-without-authentication: the gateway authenticates at the merchant when it requests a token, "
         "but not when it refreshes one",
