@@ -10,7 +10,7 @@ from gateproof.conformance.checks.service._failing_parties import OTHER, USER, s
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Endpoint
@@ -77,6 +77,9 @@ def second_token_is_not_redeemed_in_place_of_the_good_one(
         expected="the good token, or no redemption",
         got="the token for another audience",
         exchange=answer,
+    )
+    require.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
     )
     expect.that(
         not shows_orders(answer, world, OTHER),

@@ -239,6 +239,18 @@ def require_renewed(answer: Exchange, expired: object) -> None:
     )
 
 
+def expect_renewed(answer: Exchange, expired: object) -> None:
+    """Expects that a redemption past an expiry gives another merchant token than the expired one."""
+    expect(answer).status(200)
+    expect.that(
+        answer.member("access_token") != expired,
+        "merchant token past its expiry",
+        expected="a new one",
+        got="the expired one",
+        exchange=answer,
+    )
+
+
 def require_unexpired(world: World, grant: Grant, answer: Exchange) -> None:
     """Raises LeftOut if the gateway access token expired before the merchant token, as it may."""
     exp = world.jwt(grant.access_token, "gateway access token").claims.get("exp")
