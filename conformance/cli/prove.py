@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gateproof.conformance.run.proof.since import Since
     from gateproof.reports.terminal import Screen
 
-# The default number of random combinations; trials of services and agents take longer.
-COMBINATIONS = {"gateway": 200, "service": 20, "agent": 20}
+# The default number of combinations: enough to have every variant in one, where variants decide the same.
+COMBINATIONS = {"gateway": 40, "service": 40, "agent": 24}
 WRONG_USAGE = 2
 MOST_WORKERS = 256
 # A killed proof loses at most this number of trials.
@@ -81,7 +81,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="K/N|auto",
         help="the K-th of N parts, see gateproof merge; auto: as the CI system numbers its parallel jobs",
     )
-    parser.add_argument("--combinations", type=int, default=None, metavar="N", help="random sets of variants")
+    parser.add_argument(
+        "--combinations",
+        type=int,
+        default=None,
+        metavar="N",
+        help="sets of variants that get all checks together",
+    )
     parser.add_argument(
         "--workers",
         type=_workers,
@@ -267,7 +273,7 @@ class _Chosen:
 
 def _chosen(arguments: argparse.Namespace) -> _Chosen:
     """The selected defects and variants; raises ValueError if nothing is left, or too little for --ship."""
-    from gateproof.conformance.run.proof.implementations import combinations, subjects  # noqa: PLC0415
+    from gateproof.conformance.run.proof.implementations import subjects, with_combinations  # noqa: PLC0415
     from gateproof.conformance.run.proof.shares import share  # noqa: PLC0415
     from gateproof.conformance.suite.proven import proven  # noqa: PLC0415
 
@@ -286,8 +292,7 @@ def _chosen(arguments: argparse.Namespace) -> _Chosen:
         raise ValueError(f"the shipped proof has {what}: nothing is left for --new")
     usual = 0 if arguments.quick or _selected(arguments) else COMBINATIONS[arguments.role]
     count = usual if arguments.combinations is None else arguments.combinations
-    variants = [subject for subject in found if subject.kind == "variant"]
-    every = list(dict.fromkeys(found + combinations(variants, count, arguments.seed)))
+    every = with_combinations(found, count, arguments.seed)
     if arguments.since:
         return _changed(arguments, every, count)
     if arguments.shard is None:

@@ -36,8 +36,9 @@ class Proven:
     """The result of the last full proof of a role; empty if there is none.
 
     `defects` includes those of `later`, which were tried separately since then; `figures` are of the full
-    proof only. `combined` has a digest of each combination of variants that was tried, `made_of` has digests
-    of the sources of the full proof, and `seed` chose its checks.
+    proof only. `combined` has a digest of each combination of variants that was tried, `alone` the variants
+    that got all checks by themselves, `made_of` has digests of the sources of the full proof, and `seed`
+    chose its checks.
     """
 
     digest: str = ""
@@ -46,6 +47,7 @@ class Proven:
     variants: frozenset[str] = frozenset()
     later: frozenset[str] = frozenset()
     combined: frozenset[str] = frozenset()
+    alone: frozenset[str] = frozenset()
     made_of: Mapping[str, Any] | None = None
     seed: int = 0
 
@@ -101,6 +103,7 @@ def proven(role: str) -> Proven:
         variants=frozenset(said["variants"]),
         later=frozenset(said["later"]),
         combined=frozenset(said.get("combined", ())),
+        alone=frozenset(said["alone"]),
         made_of=said.get("made_of"),
         seed=said.get("seed", 0),
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from hashlib import sha256
 from typing import Any, Literal
 
 from gateproof.package import PYTHON_MODULE
@@ -29,7 +29,7 @@ class Subject:
     """One implementation: its kind, name, description, and the rules that it may be reported under.
 
     For a defect, the first rule is the right one. A variant breaks no deciding rule; its rules are of level
-    rfc. `operation` is how a service is called.
+    rfc. `operation` is how a service is called. A variant that is `in_a_combination` gets all checks there.
     """
 
     kind: Literal["defect", "variant"]
@@ -38,6 +38,7 @@ class Subject:
     rules: tuple[str, ...]
     decides: frozenset[str] = frozenset()
     operation: Literal["http", "mcp"] = "http"
+    in_a_combination: bool = False
 
     @property
     def combined(self) -> bool:
@@ -66,27 +67,45 @@ def subjects(role: str, only: Sequence[str] = ()) -> list[Subject]:
     return [subject for subject in found if not only or any(fnmatchcase(subject.name, glob) for glob in only)]
 
 
+def with_combinations(found: Sequence[Subject], count: int, seed: int) -> list[Subject]:
+    """The subjects and combinations of their variants; variants in a combination are marked."""
+    drawn = combinations([each for each in found if each.kind == "variant"], count, seed)
+    together = {name for combination in drawn for name in combination.name.split("+")}
+    alone = [
+        replace(each, in_a_combination=each.kind == "variant" and each.name in together) for each in found
+    ]
+    return [*alone, *drawn]
+
+
 def combinations(variants: Sequence[Subject], count: int, seed: int) -> list[Subject]:
-    """Random sets of variants of different decisions; variants that are MCP servers are not combined."""
-    variants = [each for each in variants if each.operation == "http"]
-    chance = random.Random(seed)  # noqa: S311 - a choice, not a secret
-    drawn: list[Subject] = []
-    for _ in range(count if len(variants) > 1 else 0):
-        chosen: list[Subject] = []
-        for variant in chance.sample(
-            list(variants), chance.randint(2, min(MOST_IN_A_COMBINATION, len(variants)))
-        ):
-            if not any(variant.decides & other.decides for other in chosen):
+    """Up to `count` sets of variants that take different decisions; MCP servers are not combined.
+
+    Each variant is in one set, unless no set has room for it. The place of a variant depends on its name and
+    the seed, so a new variant changes few sets.
+    """
+    sets: list[list[Subject]] = [[] for _ in range(count)]
+    first_place = {
+        variant: int.from_bytes(sha256(f"{seed}/{variant.name}".encode()).digest()[:8])
+        for variant in variants
+        if variant.operation == "http"
+    }
+    for variant in sorted(first_place, key=first_place.__getitem__):
+        start = first_place[variant] % max(count, 1)
+        for chosen in (*sets[start:], *sets[:start]):
+            differ = not any(variant.decides & other.decides for other in chosen)
+            if differ and len(chosen) < MOST_IN_A_COMBINATION:
                 chosen.append(variant)
-        drawn.append(
-            Subject(
-                kind="variant",
-                name="+".join(variant.name for variant in chosen),
-                what="; ".join(variant.what for variant in chosen),
-                rules=tuple(rule for variant in chosen for rule in variant.rules),
-            )
-        )
-    return drawn
+                break
+    return [_combined(chosen) for chosen in sets if len(chosen) > 1]
+
+
+def _combined(chosen: Sequence[Subject]) -> Subject:
+    return Subject(
+        kind="variant",
+        name="+".join(variant.name for variant in chosen),
+        what="; ".join(variant.what for variant in chosen),
+        rules=tuple(rule for variant in chosen for rule in variant.rules),
+    )
 
 
 @cache

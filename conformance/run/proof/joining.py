@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gateproof.conformance.run.proof import digests
-from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
+from gateproof.conformance.run.proof.implementations import Subject, subjects, with_combinations
 from gateproof.conformance.run.proof.proof import FILE, SCHEMA, Proof
 from gateproof.conformance.run.proof.runs import Trial, read_again
 from gateproof.conformance.run.proof.scope import Effort
@@ -51,10 +51,8 @@ def _in_order(trials: Sequence[Trial], made: Mapping[str, Any]) -> tuple[Trial, 
     for trial in trials:
         found.setdefault(_key(trial.subject), []).append(trial)
     plain = [subject for subject in subjects(made["role"]) if _key(subject) in found]
-    variants = [subject for subject in plain if subject.kind == "variant"]
-    # The same combination may be drawn twice, and is tried once.
-    drawn = combinations(variants, made["combinations"], made["seed"])
-    listed = [waiting.pop(0) for each in [*plain, *drawn] if (waiting := found.get(_key(each)))]
+    every = with_combinations(plain, made["combinations"], made["seed"])
+    listed = [waiting.pop(0) for each in every if (waiting := found.get(_key(each)))]
     if strange := [trial for waiting in found.values() for trial in waiting]:
         name = strange[0].subject.name
         raise CannotMerge(f"{name}: was tried twice, or is no defect or variant that is shipped")

@@ -153,6 +153,7 @@ class Proof:
                 if _function(check_id) not in covered:
                     covered.add(_function(check_id))
                     kept[trial.subject.name].append(check_id)
+        variants = [each for each in self._variants() if not each.combined]
         return {
             "schema": PROVEN,
             "role": self.role,
@@ -171,7 +172,8 @@ class Proof:
                 }
                 for trial in self._defects()
             },
-            "variants": [each.name for each in self._variants() if not each.combined],
+            "variants": [each.name for each in variants],
+            "alone": [each.name for each in variants if not each.in_a_combination],
             "combined": sorted(short_name(each) for each in self._variants() if each.combined),
             "later": {},
             "made_of": made_of(self.role).as_json(),
@@ -188,6 +190,7 @@ class Proof:
         return {
             **shipped,
             "variants": sorted({*shipped["variants"], *passed}),
+            "alone": sorted({*shipped["alone"], *passed}),
             "later": {
                 **shipped["later"],
                 **{name: _with_known(caught, shipped, name) for name, caught in new["defects"].items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -25,6 +26,8 @@ SMOKE = {
 _LONG = re.compile(r"(?<!exc)hang")
 # The unit in which durations of trials are compared.
 _LONG_S = 10.0
+# In a full proof: of so many rules, beside its own, a defect or a variant in a combination gets a case.
+_OTHER_RULES = {"defect": 12, "variant": 40}
 # For a variant in a quick proof: the number of smoke checks and of other checks.
 _STEPS, _SAMPLE = 2, 1
 # In a quick proof, one in so many defects gets a smoke check, chosen by the seed.
@@ -55,8 +58,9 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
     """The IDs of the checks for a subject; None for all of them.
 
     In a full proof a defect gets every case of the rules that it may be reported under, and one case of one
-    check of each other rule, chosen by seed and subject. With hundreds of defects, every check runs many
-    times. A variant gets all checks, a combination of variants one case for each rule.
+    check of some other rules, chosen by seed and subject. With hundreds of defects, every check runs many
+    times. A combination of variants gets all checks, and so does a variant that is in none. A variant in a
+    combination gets a case of some rules by itself, because other variants could hide what it breaks.
     """
     chance = random.Random(f"{seed}/{subject.kind}/{subject.name}")  # noqa: S311 - a choice, not a secret
     found = index(role)
@@ -65,10 +69,15 @@ def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozen
         return None
     if effort is Effort.QUICK:
         return _quick(subject, role, every, chance)
-    if subject.kind == "variant" and not subject.combined:
+    if subject.kind == "variant" and not subject.in_a_combination:
         return None
-    others = [chance.choice(checks) for checks in found.values()]
-    return frozenset(_own(subject, role) | set(_one_case_each(others, chance)))
+    drawn = chance.sample(sorted(found), min(_OTHER_RULES[subject.kind], len(found)))
+    others = [chance.choice(found[rule]) for rule in drawn]
+    chosen = _own(subject, role) | set(_one_case_each(others, chance))
+    if _has_a_whole_run(chosen, every):
+        smoke = [chance.choice(checks) for checks in _smoke(role)]
+        chosen |= set(_one_case_each(smoke, chance))
+    return frozenset(chosen)
 
 
 def in_passing(subject: Subject, role: str, chosen: frozenset[str] | None) -> frozenset[str]:
@@ -89,7 +98,7 @@ def _every_case(role: str) -> frozenset[str]:
 
 
 def _quick(subject: Subject, role: str, every: list[Check], chance: random.Random) -> frozenset[str]:
-    smoke = [[check for check in every if check.rule == rule and not check.whole_run] for rule in SMOKE[role]]
+    smoke = _smoke(role)
     if subject.kind == "variant":
         walk = [chance.choice(checks) for checks in chance.sample(smoke, _STEPS)]
         sample = chance.sample(every, _SAMPLE)
@@ -116,9 +125,20 @@ def _quick(subject: Subject, role: str, every: list[Check], chance: random.Rando
         mapped |= {case for check in every if check.rule in subject.rules for case in check.ids()}
     # One smoke check is enough, because a defect that breaks everything fails any of them.
     steps = [chance.choice(chance.choice(smoke))] if chance.randrange(_ONE_IN) == 0 else []
-    if any(mapped.intersection(check.ids()) for check in every if check.whole_run):
+    if _has_a_whole_run(mapped, every):
         steps = [chance.choice(checks) for checks in smoke]
     return frozenset([*mapped, *_one_case_each(steps, chance)])
+
+
+def _smoke(role: str) -> list[list[Check]]:
+    """For each rule of the smoke set, its checks."""
+    found = index(role)
+    return [[check for check in found[rule] if not check.whole_run] for rule in SMOKE[role]]
+
+
+def _has_a_whole_run(cases: AbstractSet[str], every: Iterable[Check]) -> bool:
+    """True with a check that evaluates the whole run, which then needs all smoke steps."""
+    return any(not cases.isdisjoint(check.ids()) for check in every if check.whole_run)
 
 
 def asks_for(need: str, subjects: Iterable[Subject], role: str, effort: Effort, seed: int) -> bool:

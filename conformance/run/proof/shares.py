@@ -30,9 +30,9 @@ def share(found: Sequence[Subject], shard: Shard, known: Mapping[str, Caught]) -
 
 
 def _groups(found: Sequence[Subject]) -> list[list[Subject]]:
-    kinds: dict[tuple[str, bool], list[Subject]] = {}
+    kinds: dict[tuple[str, bool, bool], list[Subject]] = {}
     for subject in found:
-        kinds.setdefault((subject.kind, subject.combined), []).append(subject)
+        kinds.setdefault((subject.kind, subject.combined, subject.in_a_combination), []).append(subject)
     return list(kinds.values())
 
 

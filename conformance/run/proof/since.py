@@ -105,11 +105,11 @@ def _seen(found: Sequence[Subject], shipped: Proven, before: MadeOf) -> frozense
 
 
 def _was_tried(subject: Subject, shipped: Proven) -> bool:
-    """True if the full proof tried the subject with the rules that it declares now."""
+    """True if the full proof tried the subject with the rules that it declares now, and as many checks."""
     if subject.combined:
         return short_name(subject) in shipped.combined
     if subject.kind == "variant":
-        return subject.name in shipped.variants
+        return subject.name in (shipped.variants if subject.in_a_combination else shipped.alone)
     known = shipped.defects.get(subject.name)
     return known is not None and subject.name not in shipped.later and known.rules == subject.rules
 

@@ -11,7 +11,7 @@ import pytest
 
 from gateproof.conformance.cli import main
 from gateproof.conformance.run.drive.options import Shard
-from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
+from gateproof.conformance.run.proof.implementations import Subject, subjects, with_combinations
 from gateproof.conformance.run.proof.joining import merged
 from gateproof.conformance.run.proof.proof import FILE, Proof
 from gateproof.conformance.run.proof.runs import Trial
@@ -32,9 +32,7 @@ def without_times(folder: Path) -> dict[str, Any]:
 
 
 def every(role: str) -> list[Subject]:
-    found = subjects(role)
-    drawn = combinations([each for each in found if each.kind == "variant"], 200, 1)
-    return list(dict.fromkeys([*found, *drawn]))
+    return with_combinations(subjects(role), 40, 1)
 
 
 def stored(folder: Path, role: str, part: list[Subject], shard: str, of: int, **other: Any) -> Path:
@@ -60,7 +58,7 @@ def stored(folder: Path, role: str, part: list[Subject], shard: str, of: int, **
         took_s=1.0,
         shard=shard,
         of=of,
-        drawn=200,
+        drawn=40,
     )
     folder.mkdir()
     (folder / FILE).write_text(json.dumps({**proof.as_json(), **other}))

@@ -79,6 +79,7 @@ def shipped(changed: str = "", **other: Any) -> dict[str, Any]:
             for each in (exp(), kid())
         },
         "variants": [each.name for each in variants()],
+        "alone": [each.name for each in variants()],
         "combined": [short_name(each) for each in pair()],
         "later": {},
         "made_of": of,
