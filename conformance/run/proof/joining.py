@@ -66,7 +66,13 @@ def _key(subject: Subject) -> tuple[str, str]:
 def _trial(said: Mapping[str, Any]) -> Trial:
     if missing := [name for name in _OF_A_TRIAL if name not in said]:
         raise CannotMerge(f"a trial has no {missing[0]}")
-    subject = Subject(kind=said["kind"], name=said["name"], what=said["what"], rules=tuple(said["rules"]))
+    subject = Subject(
+        kind=said["kind"],
+        name=said["name"],
+        what=said["what"],
+        rules=tuple(said["rules"]),
+        in_a_combination=said.get("in_a_combination", False),
+    )
     if said["sources"] != digests.of(subject):
         raise CannotMerge(f"{subject.name}: has changed since it was tried: continue its shard with --resume")
     return read_again(subject, said, known_fault=said["fault"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def trials_of(
 ) -> tuple[list[Trial], float]:
     """The finished trials, and how long they took; raises NotTheSame.
 
-    Trials of subjects whose sources have changed are left out.
+    Trials of subjects whose sources have changed, or that got other checks than now, are left out.
     """
     try:
         said: dict[str, Any] = json.loads(path.read_bytes())
@@ -49,7 +49,7 @@ def trials_of(
     tried: list[Trial] = []
     for each in said["trials"]:
         subject = by_name.get((each["kind"], each["name"]))
-        if subject is not None and each.get("sources") != digests.of(subject):
+        if subject is not None and not _is_as_now(subject, each):
             continue
         trial = read_again(subject, each) if subject is not None else None
         if each["fault"].startswith(UNDECIDED):
@@ -62,3 +62,9 @@ def trials_of(
             raise NotTheSame(f"the proof at {path} does not hold ({each['name']}: {fault}): start a new one")
         tried += [trial] if trial is not None else []
     return tried, float(said["took_s"])
+
+
+def _is_as_now(subject: Subject, said: Mapping[str, Any]) -> bool:
+    """True if the subject has not changed and got as many checks as it gets now."""
+    same_checks = said.get("in_a_combination", False) == subject.in_a_combination
+    return same_checks and said.get("sources") == digests.of(subject)

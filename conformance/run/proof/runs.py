@@ -95,6 +95,7 @@ class Trial:
             "failed_checks": list(self.failed_checks),
             "fault": self.fault(),
             "duration_s": self.duration_s,
+            **({"in_a_combination": True} if self.subject.in_a_combination else {}),
             **({"caught_before": True} if self.caught_before else {}),
         }
 
