@@ -156,10 +156,11 @@ class Driver:
         self.journal_reader.merchant.script(project.resource.merchant_client_id or "", **script)
 
     def _register(self) -> Seen:
-        answer = _answered(self.world.gateway.register(self.world.agents.metadata()))
+        agents = self.world.agents
+        answer = agents.within_limits(_answered(self.world.gateway.register(agents.metadata())))
         if answer.status not in {200, 201}:
             return self._seen(status_word(answer.status), answer.outcome())
-        self._agents.append(self.world.agents.of(answer))
+        self._agents.append(agents.of(answer))
         return self._seen("201", answer.outcome())
 
     def _authorize(self, step: Authorize, *, awaits: bool) -> Seen:

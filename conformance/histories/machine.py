@@ -36,7 +36,15 @@ from gateproof.conformance.histories.table import TABLE
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.project_pool import ControlledProjects
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import Unavailable, Unmet, expect, observe, repeat_with, require
+from gateproof.conformance.suite.claims import (
+    LeftOut,
+    Unavailable,
+    Unmet,
+    expect,
+    observe,
+    repeat_with,
+    require,
+)
 from gateproof.conformance.suite.generated_input import Draw
 from gateproof.conformance.suite.parties import User
 from gateproof.conformance.suite.time_limits import BREAKER_S, PROVISIONING_S
@@ -98,7 +106,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         _judge(setting, violation)
         return
     memory, rows, played = Memory(), Counter[str](), 0
-    unjudged: list[Unmet] = []
+    unjudged: list[Unmet | LeftOut] = []
     violation = _known(anew, setting, draw)
     for turn in _turns(draw):
         if violation is not None:
@@ -109,7 +117,7 @@ def explore(anew: Callable[[], World], draw: Draw, *, timed: bool) -> None:
         offer = narrowed(setting.offer, turn, rng)
         try:
             violation, lacking = play_random(play, offer, memory, rng, steps=STEPS, probes=PROBES)
-        except Unmet as unmet:
+        except (Unmet, LeftOut) as unmet:
             # A history without a verdict does not affect the next one.
             unjudged.append(unmet)
             if len(unjudged) == MOST_UNJUDGED:
@@ -141,7 +149,7 @@ def _turns(draw: Draw) -> Iterator[int]:
 def _known(anew: Callable[[], World], setting: Setting, draw: Draw) -> Violation | None:
     """The first stored history of a campaign that still fails."""
     for story in draw.campaign.stored(draw.check) if draw.campaign is not None else []:
-        with suppress(NotAHistory, Unmet):
+        with suppress(NotAHistory, Unmet, LeftOut):
             if (violation := _played(anew, setting, PROVISIONING_S, _stored(story))) is not None:
                 return violation
     return None
@@ -177,7 +185,7 @@ def _shrunk(anew: Callable[[], World], setting: Setting, found: Violation) -> Vi
             return None
         try:
             return _played(anew, setting, patience_s, history)
-        except Unmet:
+        except (Unmet, LeftOut):
             # Without an earlier step, a sign-in may crash; then there is no verdict.
             return None
         except Exception:  # noqa: BLE001 - the original failure is reported

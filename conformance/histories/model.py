@@ -14,7 +14,7 @@ from gateproof.conformance.histories.model_update import overheard
 from gateproof.conformance.histories.observation import Seen
 from gateproof.conformance.histories.redemption import redeemed
 from gateproof.conformance.histories.sign_ins import authorized
-from gateproof.conformance.histories.state import Client, Judged, State, Token, put
+from gateproof.conformance.histories.state import Client, Code, Judged, State, Token, put
 from gateproof.conformance.histories.steps import (
     Approve,
     AskProxyToken,
@@ -80,7 +80,8 @@ def _exchanged(state: State, step: Exchange, seen: Seen) -> Judged:
     code = state.codes[step.code]
     if code.stands != "waits":
         shaken = replace(code, shaken=code.stands == "tokens" or code.shaken)
-        new = replace(state, codes=put(state.codes, step.code, shaken))
+        codes = _maybe_revoked(put(state.codes, step.code, shaken), code)
+        new = replace(state, codes=codes)
         return _one(seen, "invalid_grant", new, "code used again: invalid_grant")
     gone = replace(code, stands="used up")
     may_be_over = code.aged or seen.at > code.until
@@ -89,6 +90,23 @@ def _exchanged(state: State, step: Exchange, seen: Seen) -> Judged:
     done = replace(code, stands="tokens", until=seen.until)
     new = replace(state, codes=put(state.codes, step.code, done))
     return _one(seen, "tokens", new, "code exchanged")
+
+
+def _maybe_revoked(codes: tuple[Code, ...], reused: Code) -> tuple[Code, ...]:
+    """Marks everything that this agent got for this user as possibly invalid.
+
+    A reused code may be a stolen one, so a gateway may revoke all tokens and codes of the authorization, not
+    only those of this code (RFC 6749 section 4.1.2).
+    """
+    whose = (reused.agent, reused.user)
+    return tuple(
+        replace(
+            code, doubted=code.doubted or code.stands == "tokens", aged=code.aged or code.stands == "waits"
+        )
+        if (code.agent, code.user) == whose
+        else code
+        for code in codes
+    )
 
 
 def _new_proxy_client(state: State, step: NewProxyClient, _seen: Seen) -> Judged:

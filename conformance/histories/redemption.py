@@ -43,11 +43,14 @@ def redeemed(state: State, step: Redeem, seen: Seen) -> Judged:
         possible = (possible - {"200"}) | certain
     elif doubtful:
         possible |= {"4xx"}
+    elif code.doubted:
+        possible |= {"401"}
     allowed = frozenset(possible)
     if not _covers(possible, seen):
         return Judged(state=None, allowed=allowed)
     # A refusal of the credentials says nothing about the vault.
-    if certain or (doubtful and seen.came != "200"):
+    revoked = code.doubted and seen.came == "401"
+    if certain or revoked or (doubtful and seen.came != "200"):
         row = "redemption, refused credentials" if certain else ""
         return Judged(state=state, allowed=allowed, rows=(row,) if row else ())
     vaults = tuple(

@@ -30,7 +30,8 @@ class Code:
     """The result of an authorization: an unused code, the tokens for it, or nothing.
 
     `until` is the end of the code, later that of its tokens. After a second use of a code its tokens may be
-    revoked. After a clock move or a newer code it may have expired.
+    revoked (`shaken`), and those of all codes of the same agent and user (`doubted`). After a clock move or a
+    newer code it may have expired.
     """
 
     agent: int
@@ -40,6 +41,7 @@ class Code:
     until: float = 0.0
     aged: bool = False
     shaken: bool = False
+    doubted: bool = False
 
 
 class About(Protocol):

@@ -233,3 +233,23 @@ def test_agent_may_belong_to_one_project() -> None:
     assert allowed(after(*two), Authorize(agent=0, project=0)) == {"code"}
     refused = (Authorize(agent=0, project=1), seen("no code"))
     assert allowed(after(*two, refused), REDEEM) == {"200"}
+
+
+def test_reused_code_may_end_all_that_this_agent_has_for_this_user() -> None:
+    """A gateway may take both sign-ins for one authorization; other users and agents are unaffected."""
+    provisioned = merchant("provisioning", "accepted")
+    second = [
+        (Authorize(agent=0, project=0), seen("code", SIGNED_IN, provisioned)),
+        (Exchange(code=1), seen("tokens")),
+        (Authorize(agent=0, project=0), seen("code", SIGNED_IN, provisioned)),
+        (Authorize(agent=0, project=0, user=1), seen("code", SIGNED_IN, replace(provisioned, user=1))),
+        (Exchange(code=3), seen("tokens")),
+    ]
+    before = after(*signed_in(), *second)
+    reused = after(*signed_in(), *second, (Exchange(code=0), seen("invalid_grant")))
+
+    assert allowed(before, Redeem(code=1, token=0)) == {"200"}
+    assert allowed(reused, Redeem(code=1, token=0)) == {"200", "401"}
+    for came in ("tokens", "invalid_grant"):
+        assert judge(reused, Exchange(code=2), seen(came)).state is not None
+    assert allowed(reused, Redeem(code=3, token=0)) == {"200"}
