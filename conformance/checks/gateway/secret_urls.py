@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
+from gateproof.conformance.checks.gateway._references import reference_elsewhere
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
 from gateproof.conformance.kit.gateway.valid_tokens import valid_tokens
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.signin.addresses import is_web, resolve
+from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.wire import leaks
@@ -25,7 +26,6 @@ OWN_HOSTS_ONLY = ("code", "code_verifier")
 # Referrer policies that send a page's whole URL to another host.
 LEAKING_POLICIES = ("unsafe-url", "no-referrer-when-downgrade")
 _META = re.compile(r"<meta[^>]+name\s*=\s*[\"']?referrer[^>]*>", re.IGNORECASE)
-_REFERENCES = re.compile(r"(?:src|href|action)\s*=\s*[\"']?(https?://[^\"'\s>]+)", re.IGNORECASE)
 
 
 @check("SECRET-07", cases=("a sign-in", "a refused sign-in", "a declined sign-in"))
@@ -169,11 +169,9 @@ def _referrer_leak(exchange: Exchange, own: set[str]) -> str:
     leaking = next((policy for policy in LEAKING_POLICIES if policy in policy_text), None)
     if leaking is not None:
         return f"Referrer-Policy {leaking}"
-    elsewhere = next(
-        (url for url in _REFERENCES.findall(body) if is_web(url) and origin(url) not in own), None
-    )
+    elsewhere = reference_elsewhere(exchange.request.url, body, own)
     if not policy_text and elsewhere is not None:
-        return f"no Referrer-Policy, and a reference to {urlsplit(elsewhere).netloc}"
+        return f"no Referrer-Policy, and a reference to {elsewhere}"
     return ""
 
 

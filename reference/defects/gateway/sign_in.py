@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import count
 from secrets import randbelow, token_hex
 from types import MappingProxyType
@@ -13,6 +14,7 @@ from uuid import uuid4
 from starlette.types import ASGIApp
 
 from gateproof.reference.defects.gateway.row import defect
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policies import PAGE_HEADERS, Pairs
 from gateproof.reference.gateway.policy import authorization as honest
@@ -25,6 +27,14 @@ from gateproof.reference.ids import Ids
 def headers(*dropped: str, **changed: str) -> Mapping[str, str]:
     kept = {name: value for name, value in PAGE_HEADERS.items() if name not in dropped}
     return MappingProxyType(kept | {name.replace("_", "-"): value for name, value in changed.items()})
+
+
+def linking_elsewhere(_asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Pages have a link to another host."""
+    if not answered.header("content-type").startswith("text/html"):
+        return answered
+    link = b'<a href="https://help.example/agents">Help</a></main>'
+    return replace(answered, body=answered.body.replace(b"</main>", link))
 
 
 def held_once(recorded: Standing | None, project: Project) -> Standing:
@@ -187,8 +197,9 @@ PAGES = (
         page_headers=headers(referrer_policy="unsafe-url"),
     ),
     defect(
-        "pages-without-referrer-policy (AUTHZ-15): Pages have no Referrer-Policy.",
+        "pages-without-referrer-policy (AUTHZ-15): Pages link to another host and have no Referrer-Policy.",
         page_headers=headers("referrer-policy"),
+        around=altering_answers(linking_elsewhere),
     ),
 )
 

@@ -237,6 +237,10 @@ VARIANTS = (
         ),
     ),
     variant(
+        "pages-without-a-referrer-policy: pages have no Referrer-Policy, and refer to no other host",
+        page_headers=_headers("referrer-policy"),
+    ),
+    variant(
         "messy-approve-page: the approve page is not well-formed, and has forms in comments and templates",
         approve_page=lambda facts: _page_of(MESSY_PAGE, facts),
     ),
