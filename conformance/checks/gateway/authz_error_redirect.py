@@ -77,6 +77,15 @@ def form_of_a_user_who_declines_is_not_sent_on(gateway: Gateway, world: World) -
     _sent_on_by_none(gateway, world)
 
 
+@check("AUTHZ-26", needs=["sign-in:browser"])
+def form_for_a_pending_agent_is_not_sent_on(gateway: Gateway, world: World) -> None:
+    """Also the forms of an authorization that ends because the agent is Pending get no 307 or 308."""
+    here, resource = world.in_one_browser(), world.projects.holding_resource()
+    here.gateway.visit(here.attempt(here.agents.new(), resource=resource), wherever=True)
+
+    _sent_on_by_none(gateway, world)
+
+
 def _sent_on_by_none(gateway: Gateway, world: World) -> None:
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     forms = [

@@ -42,12 +42,7 @@ def id_token_is_not_meant_for_the_resource(world: World) -> None:
 @check("CLAIM-10")
 def id_token_of_a_refresh_is_not_meant_for_the_resource(world: World) -> None:
     """The `aud` of the ID token of a refresh does not contain the Resource indicator."""
-    fresh = reused_refreshed_grant(world)
-    id_token = fresh.answer.member("id_token")
-    if not isinstance(id_token, str) or not id_token:
-        raise LeftOut("a refresh brings no ID token")
-
-    _is_not_for_the_resource(world, replace(fresh, id_token=Secret("id_token", id_token)))
+    _is_not_for_the_resource(world, _with_its_id_token(reused_refreshed_grant(world)))
 
 
 @check("CLAIM-10", needs=["control:rotate_keys"])
@@ -96,8 +91,42 @@ def id_token_verifies_and_names_the_agent_after_a_rotation(world: World) -> None
     _verifies_and_names_the_agent(world)
 
 
-def _verifies_and_names_the_agent(world: World) -> None:
+@check("CLAIM-11")
+def id_token_of_a_refresh_verifies_and_names_the_agent(world: World) -> None:
+    """The ID token of a refresh is signed by a core key, and its `aud` contains the client ID."""
+    _verifies_and_names_the_agent(world)
+
+    _grant_verifies_and_names_the_agent(world, _with_its_id_token(reused_refreshed_grant(world)))
+
+
+@check("CLAIM-11", needs=["control:rotate_keys"])
+def id_token_of_a_refresh_after_a_rotation_verifies(world: World) -> None:
+    """A refresh after a key rotation brings an ID token that the core key set verifies."""
     grant = world.grant()
+    _grant_verifies_and_names_the_agent(world, grant)
+    world.keys.rotate()
+    fresh = _with_its_id_token(
+        refresh_or_leave_out(world, grant, "a key rotation ends earlier refresh tokens")
+    )
+    if fresh.id_token.reveal() == grant.id_token.reveal():
+        raise LeftOut("a refresh brings the first ID token again")
+
+    _grant_verifies_and_names_the_agent(world, fresh)
+
+
+def _with_its_id_token(fresh: Grant) -> Grant:
+    """The refreshed grant with the ID token of the refresh in place of the first one."""
+    id_token = fresh.answer.member("id_token")
+    if not isinstance(id_token, str) or not id_token:
+        raise LeftOut("a refresh brings no ID token")
+    return replace(fresh, id_token=Secret("id_token", id_token))
+
+
+def _verifies_and_names_the_agent(world: World) -> None:
+    _grant_verifies_and_names_the_agent(world, world.grant())
+
+
+def _grant_verifies_and_names_the_agent(world: World, grant: Grant) -> None:
     audience = world.jwt(grant.id_token, "ID token").claims.get("aud")
 
     expect.that(

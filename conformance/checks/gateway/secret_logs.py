@@ -166,8 +166,31 @@ def credentials_are_not_in_the_logs_of_a_merchants_trouble(
     gateway: Gateway, world: World, received: Received
 ) -> None:
     """The logs contain no credential after the merchant rejected or failed a refresh."""
-    log = _failed_refreshes(world)
+    _holds_no_credential(_failed_refreshes(world), gateway, received)
 
+
+@check("SECRET-08", needs=["merchant"])
+def credentials_are_not_in_the_logs_of_a_refresh(gateway: Gateway, world: World, received: Received) -> None:
+    """The logs contain no credential after a refresh that gave new merchant tokens."""
+    _earlier_logs(world)
+    due = failure_oracle.expiring_soon(isolated_user(world, own=True))
+    due.alone.short_lived(rotate_refresh_tokens=True)
+    let_expire(world)
+    answer = due.redeem_once()
+    if not due.refreshes():
+        raise LeftOut("the gateway did not use the refresh token when the merchant token had expired")
+    require.that(
+        answer.status == 200 and not due.is_stale(answer),
+        "redemption after the merchant token has expired",
+        expected="another merchant token",
+        got=answer.outcome(),
+        exchange=answer,
+    )
+
+    _holds_no_credential(_log(world), gateway, received)
+
+
+def _holds_no_credential(log: str, gateway: Gateway, received: Received) -> None:
     for kind in ("proxy_token", "client_secret"):
         found = [leaks.canary(kind, value) for value in gateway.keyring.values(kind)]
         _not_logged(log, found, kind.replace("_", " "), plain=False)

@@ -52,6 +52,14 @@ def refusal_sent_on(asked: Asked, answered: Answered, _gateway: Gateway) -> Answ
     return answered
 
 
+def pending_sent_on(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Answers the form of a user whose agent is Pending with 307."""
+    pending = "operator" in answered.header("location")
+    if asked.method == "POST" and pending and answered.status in {302, 303}:
+        return Answered(status=307, headers=answered.headers, body=answered.body)
+    return answered
+
+
 DEFECTS = (
     defect(
         "state-lost-in-error-redirects (AUTHZ-24): Error redirects have no state.",
@@ -90,5 +98,12 @@ DEFECTS = (
     defect(
         "refusal-sent-on-by-307 (AUTHZ-26): The gateway answers the form with 307 if the user declines.",
         around=altering_answers(refusal_sent_on),
+    ),
+    defect(
+        "pending-sent-on-by-307 (AUTHZ-26): Users are asked about Pending agents, too, and the gateway "
+        "answers their approve form with 307.",
+        consent=lambda _facts: None,
+        pending_redirects_error=True,
+        around=altering_answers(pending_sent_on),
     ),
 )
