@@ -114,7 +114,8 @@ class Connections:
         line, answer, resent = self._sent(place, request)
         try:
             decode = _decoder(answer.headers)
-            for chunk in answer.chunks():
+            chunks = answer.chunks() if request.until is None or not request.until(b"") else ()
+            for chunk in chunks:
                 body += decode(chunk, MAX_BODY + 1 - len(body))
                 if len(body) > MAX_BODY:
                     raise NoAnswer(f"no answer: the body is longer than {MAX_BODY} bytes")

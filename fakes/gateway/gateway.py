@@ -144,6 +144,10 @@ class ScriptedGateway:
         self.core_keys = [*self.core_keys, key or new_key(algorithm or self.algorithm)]
         return self.core_key
 
+    def sign_with(self, key: SigningKey) -> None:
+        """Signs with this key of the set from now on; the others stay in the set."""
+        self.core_keys = [*(each for each in self.core_keys if each is not key), key]
+
     def withdraw_core_key(self, key: SigningKey | None = None) -> None:
         """Removes this key, or the newest, from the key set."""
         removed = key or self.core_key

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import USER, called_since, require_works
+from gateproof.conformance.checks.service._short_merchant_tokens import end_of_a_short_token
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.kit.service.service import Service, require_served
@@ -50,13 +51,13 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
     """
     gateway, utc = world.gateway, TIMESTAMPS["utc"]
     require_works(service, world)
-    kept = {form: _kept(world, said, service.serve) for form, said in TIMESTAMPS.items()}
+    kept = {form: _kept(service, world, said, service.serve) for form, said in TIMESTAMPS.items()}
     if service.operation.kind == "mcp":
-        kept["in a session that goes on"] = _kept(world, utc, _in_one_session(service))
+        kept["in a session that goes on"] = _kept(service, world, utc, _in_one_session(service))
     for name, failure in NO_OTHER.items():
         # If a token cannot be renewed, the call is answered at once and not after a wait.
         kept[f"while redemption answers {name}"] = _kept(
-            world, utc, service.serve, service.serve_once, failure
+            service, world, utc, service.serve, service.serve_once, failure
         )
     if (second := _second_of_a_user(world, service)) is not None:
         kept["of the second token, which replaced a refused one"] = second
@@ -81,6 +82,7 @@ def merchant_token_is_not_used_past_its_expiry(service: Service, world: ServiceW
 
 
 def _kept(
+    service: Service,
     world: ServiceWorld,
     said: Callable[[float], str],
     ask: Ask,
@@ -88,11 +90,9 @@ def _kept(
     redemption: Answer = OK,
 ) -> Kept:
     """A call of a new user, for whom each redemption returns a token that is valid for a few seconds."""
-    gateway, expires_at = world.gateway, time.time() + LIFE_S
+    gateway = world.gateway
     token, before = world.unseen_token(USER), set(gateway.merchant_tokens)
-    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": said(expires_at)}))
-    require_served(ask(token), gateway.orders_of(USER))
-    gateway.script.clear()
+    expires_at = end_of_a_short_token(service, world, lambda: ask(token), life_s=LIFE_S, said=said)
     old = frozenset(gateway.merchant_tokens) - before
     require.that(bool(old), "operation of a user who is new", expected="a redemption", got="none")
     return Kept(again=lambda: (again or ask)(token), old=old, expires_at=expires_at, redemption=redemption)

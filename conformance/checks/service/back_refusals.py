@@ -16,8 +16,9 @@ from gateproof.conformance.checks.service._failing_parties import (
     require_works,
     shows_orders,
 )
+from gateproof.conformance.checks.service._short_merchant_tokens import end_of_a_short_token
 from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
-from gateproof.conformance.kit.service.service import Service, require_served
+from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, observe
@@ -91,7 +92,7 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
     subject = unseen_subject()
     if case == "of-a-user-just-served":
-        _served_until(service, world, subject, time.time() + MERCHANT_TOKEN_S)
+        _served_for(service, world, subject, MERCHANT_TOKEN_S)
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
     # The service may redeem another token instead; that one does not belong to the Project either.
@@ -113,20 +114,19 @@ def _refusal(case: str, token: str = "") -> Answer:
 
 def _served_for_a_moment(service: Service, world: ServiceWorld) -> tuple[str, float]:
     """A user who was served with a merchant token of a short lifetime, and its expiry."""
-    subject, expires = unseen_subject(), time.time() + _MOMENT_S
-    _served_until(service, world, subject, expires)
-    return subject, expires
+    subject = unseen_subject()
+    return subject, _served_for(service, world, subject, _MOMENT_S)
 
 
-def _served_until(service: Service, world: ServiceWorld, subject: str, expires: float) -> None:
+def _served_for(service: Service, world: ServiceWorld, subject: str, life_s: float) -> float:
     """Requires that the user is served with a merchant token that states its expiry, so it may be cached.
 
     Over MCP some services redeem for each request of a call; all of these tokens state their expiry.
     """
-    gateway = world.gateway
-    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
-    require_served(service.serve(gateway.access_token(USER, sub=subject)), gateway.orders_of(USER))
-    gateway.script.clear()
+    token = world.gateway.access_token(USER, sub=subject)
+    return end_of_a_short_token(
+        service, world, lambda: service.serve(token), life_s=life_s, said=TIMESTAMPS["utc"]
+    )
 
 
 def _refused(service: Service, world: ServiceWorld, case: str, subject: str) -> tuple[Exchange, bool]:

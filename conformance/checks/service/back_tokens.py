@@ -8,14 +8,15 @@ from dataclasses import dataclass
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import USER, require_works
+from gateproof.conformance.checks.service._short_merchant_tokens import end_of_a_short_token
 from gateproof.conformance.kit.service.mcp_session import session_of
-from gateproof.conformance.kit.service.service import Service, require_served
+from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
-from gateproof.fakes.gateway.script import Answer, Endpoint
+from gateproof.fakes.gateway.script import Endpoint
 
 _Ask = Callable[[str], Exchange]
 # The lifetime of the first merchant token; beginning a session takes part of it.
@@ -31,9 +32,11 @@ def token_of_the_call_is_redeemed(service: Service, world: ServiceWorld) -> None
     """
     gateway = world.gateway
     require_works(service, world)
-    before = {"in another call": _served_before(world, lambda _: service.serve)}
+    before = {"in another call": _served_before(service, world, lambda _: service.serve)}
     if service.operation.kind == "mcp":
-        before["in the same session"] = _served_before(world, lambda token: session_of(service, token).call)
+        before["in the same session"] = _served_before(
+            service, world, lambda token: session_of(service, token).call
+        )
     wait_for(Cause.EXPIRY, max(0.0, max(each.expires for each in before.values()) + 1 - time.time()))
     unasked = []
     for place, each in before.items():
@@ -64,11 +67,9 @@ class _Before:
     ask: _Ask
 
 
-def _served_before(world: ServiceWorld, begun: Callable[[str], _Ask]) -> _Before:
-    gateway, subject, expires = world.gateway, unseen_subject(), time.time() + LIFE_S
-    first = gateway.access_token(USER, sub=subject)
-    gateway.script.always(Endpoint.REDEMPTION, Answer(members={"expires_at": TIMESTAMPS["utc"](expires)}))
+def _served_before(service: Service, world: ServiceWorld, begun: Callable[[str], _Ask]) -> _Before:
+    subject = unseen_subject()
+    first = world.gateway.access_token(USER, sub=subject)
     ask = begun(first)
-    require_served(ask(first), gateway.orders_of(USER))
-    gateway.script.clear()
+    expires = end_of_a_short_token(service, world, lambda: ask(first), life_s=LIFE_S, said=TIMESTAMPS["utc"])
     return _Before(subject=subject, first=first, expires=expires, ask=ask)

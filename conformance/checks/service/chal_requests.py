@@ -22,7 +22,8 @@ def _ping(session: ServiceSession, token: str | None) -> Exchange:
 
 
 def _stream(session: ServiceSession, token: str | None) -> Exchange:
-    return session.listen_while(token, lambda: None)
+    """The head of the answer is awaited as long as any other; an open stream ends with its first octets."""
+    return session.opened_stream(token)
 
 
 def _ending(session: ServiceSession, token: str | None) -> Exchange:

@@ -151,6 +151,11 @@ class ServiceSession:
         """Server-sent messages during a call of the operation, if the server supports listening."""
         return self.listen_while(token, lambda: self._called(token))
 
+    def opened_stream(self, token: str | None) -> Exchange:
+        """The answer to a request to listen, without the messages of the stream."""
+        listening = mcp.listening(self.url, (*_bearer(token), *self.headers))
+        return self.service.wire.send("operation: listening", replace(listening, until=lambda _: True))
+
     def listen_while(self, token: str | None, during: Callable[[], None]) -> Exchange:
         """Server-sent messages while `during` runs."""
         listening = mcp.listening(self.url, (*_bearer(token), *self.headers))

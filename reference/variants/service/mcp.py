@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Callable
@@ -166,7 +167,18 @@ def _subject(authorization: bytes) -> str:
         return ""
 
 
+async def _slow_to_refuse(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
+    """Refusals of a GET come after a second, against guessing."""
+    if asked.method == "GET" and answered.status in {401, 405}:
+        await asyncio.sleep(1.0)
+    return answered
+
+
 VARIANTS = (
+    mcp_variant(
+        "streams-refused-after-a-second: the service waits for a second before it refuses a GET",
+        around=altering_answers(_slow_to_refuse),
+    ),
     mcp_variant(
         "room-for-forty-sessions: the service answers 503 to a new session while forty are open",
         around=_changing(_room_for_some()),

@@ -17,6 +17,8 @@ from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.wire import Answer, Outgoing
 from gateproof.reference.variants.variant import variant
 
+_RESERVE_S = 10.0
+
 
 def _with_claims(facts: CallFacts) -> Outgoing:
     """Sends the claims of the agent's token without header and signature."""
@@ -57,7 +59,19 @@ def _by_address_and_token(request: httpx.Request) -> str:
     return f"{by_url(request)} {hashlib.sha256(token).hexdigest()}"
 
 
+def _not_near_its_end(facts: CallFacts, answer: Answer) -> str | None:
+    """A merchant token that ends within some seconds is not used; the call fails."""
+    now = time.time()
+    ends_soon = "expires_at" in answer.document and until_it_expires(answer.document, now) < now + _RESERVE_S
+    return None if ends_soon else redemption.merchant_token_in(facts, answer)
+
+
 VARIANTS = (
+    variant(
+        "merchant-tokens-with-a-reserve: the service uses no merchant token that ends within ten seconds, "
+        "and fails the call",
+        merchant_token_in=_not_near_its_end,
+    ),
     variant(
         "answers-cached-for-one-token: the HTTP client caches answers by the URL and the token of the "
         "request",

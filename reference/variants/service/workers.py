@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from contextvars import ContextVar
 from typing import Any
 
+from starlette.types import ASGIApp
+
+from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.gateway import Gateway
 from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.wire import Answer, Outgoing
 from gateproof.reference.variants.variant import variant
@@ -33,7 +39,29 @@ def dropped_when_refused() -> dict[str, Any]:
     return {"redemption_request": asked, "warrants_new_proxy_token": never_again, "proxy_token_is_due": due}
 
 
+class _AnyOf:
+    """Several caches of the gateway's keys, as several processes have them; a call meets any of them."""
+
+    def __init__(self, known: Gateway) -> None:
+        self._caches = [copy.copy(known) for _ in range(WORKERS)]
+
+    async def known(self, max_age_s: float) -> Known:
+        return await random.choice(self._caches).known(max_age_s)  # noqa: S311 - no secret
+
+
+def keys_by_worker(app: ASGIApp, backend: Backend) -> ASGIApp:
+    known = backend._gateway  # noqa: SLF001 - no policy decides this
+    backend._gateway = _AnyOf(known)  # type: ignore[assignment]  # noqa: SLF001
+    return app
+
+
 VARIANTS = (
+    variant(
+        "workers-with-keys-of-their-own: any of four workers serves a call, each with a key set of its own "
+        "that it does not fetch again for some seconds",
+        keys_again_after_s=6,
+        around=keys_by_worker,
+    ),
     variant(
         "workers-that-drop-a-refused-token: any of four workers, each with a Proxy token of its own, serves "
         "a call; if the token is refused, the call fails, and the worker's next call gets another token",
