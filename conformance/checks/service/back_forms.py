@@ -152,14 +152,7 @@ def merchant_api_gets_the_merchant_token_alone(service: Service, world: ServiceW
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
     calls = gateway.journal.since(mark, Endpoint.MERCHANT_API)
     require.that(bool(calls), "journal of the merchant API", expected="a call", got="none")
-    for call in calls:
-        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
-        expect.that(
-            scheme.lower() == "bearer" and bearer in gateway.merchant_tokens,
-            "Authorization at the merchant API",
-            expected="Bearer and the merchant token",
-            got="something else" if bearer else "no such header",
-        )
+    _have_the_merchant_token_as_bearer(calls, world)
 
 
 @check("BACK-05", cases=NO_MERCHANT_TOKEN)
@@ -193,12 +186,34 @@ def merchant_api_gets_no_stand_in_for_want_of_a_proxy_token(service: Service, wo
 
 @check("BACK-05", cases=("401", "403", "500"))
 def merchant_api_in_trouble_gets_nothing_else(service: Service, world: ServiceWorld, case: str) -> None:
-    """A merchant that rejects its token, or fails, gets no other credential."""
+    """A merchant that rejects its token, or fails, gets it as Bearer only, and no other credential."""
     token, mark = world.unseen_token(USER), world.gateway.journal.mark()
     failing(service, world, Endpoint.MERCHANT_API, Answer(status=int(case)), token)
 
-    found = _others(_at_the_merchant(world, mark), world, token)
+    calls = _at_the_merchant(world, mark)
+    found = _others(calls, world, token)
     expect.that(not found, "calls of the merchant API", expected="no other credential", got=", ".join(found))
+    issued = leaks.CanarySet(leaks.canary("a merchant token", each) for each in world.gateway.merchant_tokens)
+    _have_the_merchant_token_as_bearer([call for call in calls if issued.search(call.text())], world)
+
+
+def _have_the_merchant_token_as_bearer(calls: Iterable[Call], world: ServiceWorld) -> None:
+    """Expects a merchant token as Bearer in each of these calls, and none in their addresses."""
+    known = world.gateway.merchant_tokens
+    for call in calls:
+        scheme, _, bearer = (call.header("authorization") or "").partition(" ")
+        expect.that(
+            scheme.lower() == "bearer" and bearer in known,
+            "Authorization at the merchant API",
+            expected="Bearer and the merchant token",
+            got="something else" if bearer else "no such header",
+        )
+        expect.that(
+            not any(token in unquote(call.target) for token in known),
+            "address of the call of the merchant API",
+            expected="no merchant token",
+            got="a merchant token",
+        )
 
 
 def _have_their_exact_form(world: ServiceWorld, mark: int, token: str) -> None:
@@ -225,6 +240,12 @@ def _have_their_exact_form(world: ServiceWorld, mark: int, token: str) -> None:
             "X-Proxy-Token",
             expected="a Proxy token, bare",
             got="something else" if given else "no such header",
+        )
+        expect.that(
+            token not in unquote(call.target) and not any(each in unquote(call.target) for each in known),
+            "address of the redemption",
+            expected="no token",
+            got="the token that the agent sent, or a Proxy token",
         )
         resource = body.get("resource") if isinstance(body, dict) else None
         expect.equal(resource, gateway.setup.indicator, "resource of the redemption")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.service._altered_tokens import expired, good_token
 from gateproof.conformance.checks.service._failing_parties import all_fail
+from gateproof.conformance.checks.service._pointers import expect_same_document, first_pointer, is_unreachable
 from gateproof.conformance.kit.inputs.odd_requests import with_header
 from gateproof.conformance.kit.service.service import (
     POINTER,
@@ -57,8 +57,6 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "as-a-parameter": lambda good: f'Bearer token="{good}"',
     "punctuation": lambda _: "!!!",
 }
-# Suffixes of host names that public DNS does not have.
-INSIDE = (".local", ".internal", ".svc", ".lan", ".home.arpa")
 BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
     "no-jwt": lambda _: "garbage",
     "expired": expired,
@@ -117,7 +115,7 @@ def challenge_points_to_the_metadata(service: Service, world: ServiceWorld) -> N
         got="an address of the gateway's",
     )
     expect.that(
-        service.wire.may_reach(pointer) or not _is_unreachable(parts.hostname or ""),
+        service.wire.may_reach(pointer) or not is_unreachable(parts.hostname or ""),
         POINTER,
         expected="a host that an agent can connect to",
         got=pointer,
@@ -143,38 +141,9 @@ def challenge_for_a_bad_token_points_there_too(
     A host that the target file does not name may be another name of the service; nothing is requested from
     it.
     """
-    pointer = expect_challenge(service.operate()).parameters[POINTER]
-    here = require(require(service.fetch(pointer, "metadata by the challenge")).status(200)).json_object()
-    answer = service.serve(case(world))
-    bearers = [each.parameters for each in challenges_of(answer) if each.scheme.lower() == "bearer"]
-    there = next((each[POINTER] for each in bearers if POINTER in each), None)
-    if there is None:
-        raise LeftOut("a bad token gets no challenge with an address, which other rules judge")
-    if there == pointer:
-        expect.equal(there, pointer, POINTER)
-        return
-    parts = parts_of(there)
-    expect.that(
-        is_web(there),
-        f"{POINTER} for a bad token",
-        expected="a URL",
-        got=there,
-        exchange=answer,
-    )
-    host, own = parts.hostname or "", urlsplit(service.service_url).hostname or ""
-    lost = _is_unreachable(host) or (_is_private(host) and not _is_private(own))
-    expect.that(
-        service.wire.may_reach(there) or not lost,
-        f"{POINTER} for a bad token",
-        expected=f"{pointer}, as without a token",
-        got=there,
-        exchange=answer,
-    )
+    first = first_pointer(service)
 
-    found = document(service.fetch(there, "metadata by the challenge for a bad token"))
-    for name in ("resource", "authorization_servers"):
-        same = in_any_order(found.get(name)) == in_any_order(here.get(name))
-        expect.that(same, name, expected="the same as without a token", got="another")
+    expect_same_document(service, first, service.serve(case(world)), "for a bad token")
 
 
 @check("CHAL-02")
@@ -213,25 +182,6 @@ def error_in_the_challenge(service: Service) -> None:
         realm="realm" in none,
         scope="scope" in none,
     )
-
-
-def _is_unreachable(host: str) -> bool:
-    """True for an address on which a server listens but to which no client can connect, such as 0.0.0.0."""
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
-
-
-def _is_private(host: str) -> bool:
-    """True for a name or address of a private network, except the machine's own, which is reachable here."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return False
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return "." not in host.rstrip(".") or host.endswith(INSIDE)
-    return address.is_private and not address.is_loopback
 
 
 def _bearer(answer: Exchange) -> Mapping[str, str]:

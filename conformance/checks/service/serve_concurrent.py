@@ -53,12 +53,12 @@ def _lost(service: Service, world: ServiceWorld, token: str) -> list[Exchange]:
     orders = world.gateway.orders_of(USER)
     answers = service.serve_all_once([token] * CALLS, at_once=CALLS)
     unserved = [each for each in answers if not service.returns_orders(each, orders)]
-    asked_again = [service.serve(token) if _is_shed(service, each) else each for each in unserved]
+    asked_again = [service.serve(token) if is_shed(service, each) else each for each in unserved]
     lost = [each for each in asked_again if not service.returns_orders(each, orders)]
-    if any(_is_shed(service, each) for each in lost):
+    if any(is_shed(service, each) for each in lost):
         raise LeftOut("the service accepts fewer concurrent calls, also after a short wait")
     return lost
 
 
-def _is_shed(service: Service, answer: Exchange) -> bool:
+def is_shed(service: Service, answer: Exchange) -> bool:
     return answer.status in (_SHED | _OF_MCP if service.operation.kind == "mcp" else _SHED)

@@ -11,7 +11,11 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode
 
-from gateproof.reference.defects.service.failing_parties import for_a_redemption, for_a_token
+from gateproof.reference.defects.service.failing_parties import (
+    for_a_redemption,
+    for_a_token,
+    for_the_merchant,
+)
 from gateproof.reference.defects.service.row import defect
 from gateproof.reference.service.upstream import Patience, is_retryable
 from gateproof.reference.service.wire import Answer, Outgoing
@@ -35,6 +39,17 @@ def with_a_slash(asked: Outgoing) -> Outgoing:
     resource = json.loads(asked.body)["resource"]
     tidied = resource if resource.endswith("/") else f"{resource}/"
     return replace(asked, body=json.dumps({"resource": tidied}).encode())
+
+
+def with_its_token_in_the_query(asked: Outgoing) -> Outgoing:
+    if "?" in asked.url:
+        return asked
+    return replace(asked, url=f"{asked.url}?access_token={asked.headers['authorization'].partition(' ')[2]}")
+
+
+def under_another_scheme(asked: Outgoing) -> Outgoing:
+    token = asked.headers["authorization"].partition(" ")[2]
+    return replace(asked, headers={**asked.headers, "authorization": f"Token {token}"})
 
 
 def as_a_form(asked: Outgoing) -> Outgoing:
@@ -96,6 +111,21 @@ DEFECTS = (
         "redemption-as-a-form-after-a-400 (BACK-04): If redemption answers 400, the service sends it again "
         "as a form.",
         **again_at(400, for_a_redemption, as_a_form),
+    ),
+    defect(
+        "agents-token-in-the-query-after-a-400 (BACK-04): If redemption answers 400, the service sends it "
+        "again with the agent's token in the query, too.",
+        **again_at(400, for_a_redemption, with_its_token_in_the_query),
+    ),
+    defect(
+        "merchant-token-in-the-query-after-a-401 (BACK-05): If the merchant answers 401, the service sends "
+        "its token again in the query.",
+        **again_at(401, for_the_merchant, with_its_token_in_the_query),
+    ),
+    defect(
+        "merchant-token-under-another-scheme-after-a-403 (BACK-05): If the merchant answers 403, the service "
+        "sends its token again under the scheme Token.",
+        **again_at(403, for_the_merchant, under_another_scheme),
     ),
     defect(
         "proxy-client-in-the-form-after-a-401 (BACK-01): If the token endpoint answers 401, the service "

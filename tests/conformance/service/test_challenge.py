@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateproof.conformance.checks.service import chal
+from gateproof.conformance.checks.service import _pointers
 from gateproof.conformance.kit.service.challenge import Challenge, challenges
 
 URL = "https://orders.example/.well-known/oauth-protected-resource"
@@ -63,4 +63,4 @@ def test_unclosed_quote_ends_the_reading() -> None:
     ],
 )
 def test_a_host_inside_is_one_that_only_a_private_network_knows(host: str, inside: bool) -> None:
-    assert chal._is_private(host) is inside
+    assert _pointers._is_private(host) is inside
