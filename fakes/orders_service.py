@@ -123,6 +123,10 @@ class OrdersService:
             return self._initialized(message)
         if message.get("id") is None:
             return Replied(status=202, page="")
+        if call.header(SESSION) is None:
+            # Clients of revisions without sessions then begin with `initialize`.
+            named = -32601 if message.get("method") == "server/discover" else -32600
+            return Replied(status=400, document=_failed(message["id"], named, "initialize first"))
         if call.header(SESSION) not in self._sessions:
             return Replied(status=404, document=_failed(message["id"], -32001, "no such session"))
         return self._request_answered(call, message)

@@ -83,7 +83,11 @@ def test_tool_call_needs_a_session(service: OrdersService) -> None:
     session = ("mcp-session-id", met.headers["mcp-session-id"])
 
     assert met.document["result"]["protocolVersion"] == "2025-03-26"
-    assert service.mcp(message("tools/call", **asked)).status == 404
+    without = service.mcp(message("tools/call", **asked))
+    assert (without.status, without.document["error"]["code"]) == (400, -32600)
+    without = service.mcp(message("server/discover", id=3))
+    assert (without.status, without.document["error"]["code"]) == (400, -32601)
+    assert service.mcp(message("tools/call", ("mcp-session-id", "unknown"), **asked)).status == 404
     assert service.mcp(message("notifications/initialized", session)).status == 202
     assert service.mcp(message("tools/list", session, id=3)).document["result"]["tools"]
     called: Replied = service.mcp(message("tools/call", session, **asked))

@@ -25,6 +25,7 @@ from gateproof.conformance.checks.agent._messages import (
 )
 from gateproof.conformance.checks.agent._shared_runs import all_authorizing_runs
 from gateproof.conformance.kit.agent.agent import Agents, exchanges, expect_done, require_done, require_ended
+from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
@@ -112,8 +113,17 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
     require_done(agents.normal())
     install = agents.install(metadata_apart=case == METADATA_ELSEWHERE)
     OTHER_GATEWAYS[case](install.world)
+    run = require_ended(install.launch(f"a run with {case}"))
+    if case == METADATA_ELSEWHERE and not run.done and _read_metadata_alone(run):
+        raise LeftOut("the agent does not use metadata whose `resource` is not the URL that it called")
 
-    expect_done(require_ended(install.launch(f"a run with {case}")))
+    expect_done(run)
+
+
+def _read_metadata_alone(run: Run) -> bool:
+    """True if the agent got the metadata and then asked no gateway for anything (RFC 9728 section 3.3)."""
+    got = any(each.call.status == 200 for each in run.calls(Endpoint.METADATA))
+    return got and not run.visits and not run.calls(Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)
 
 
 @check("AGENT-01")

@@ -109,13 +109,18 @@ class Run:
 
     @property
     def in_cooldown(self) -> bool:
-        """It ended with an error before any request that involves the user or a credential (cool-down)."""
+        """It ended with an error before it asked the user or the gateway for anything (cool-down).
+
+        It may have sent a token that was refused: it keeps its tokens until there are new ones.
+        """
         return (
             self.ended is Ended.BY_ITSELF
             and self.exit_code != 0
             and not self.visits
             and not self.calls(Endpoint.REGISTRATION, Endpoint.AUTHORIZATION, Endpoint.TOKEN)
-            and all(each.call.header("authorization") is None for each in self.calls())
+            and all(
+                each.call.header("authorization") is None or each.call.status == 401 for each in self.calls()
+            )
         )
 
     def calls(self, *endpoints: Endpoint, party: str | None = None) -> list[ReceivedRequest]:

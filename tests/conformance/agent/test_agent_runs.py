@@ -172,6 +172,19 @@ def installed(world: AgentWorld, folder: Path, browser: BrowserCommand, *command
 STOOD_BACK, CAME_BACK = replace(run([], []), exit_code=1, served=False), run([], [])
 FAILED = replace(run([visit(1, ONE)], []), exit_code=1, served=False)
 STOOD_BACK_ASKING = replace(run([], [asked(Endpoint.METADATA)]), exit_code=1, served=False)
+BEARER = (("authorization", "Bearer kept"),)
+
+
+def called(status: int) -> Run:
+    """A run that sent its kept token to the service, and ended with an error."""
+    asked_with_it = asked(Endpoint.OPERATION, BEARER)
+    answered = replace(asked_with_it, call=replace(asked_with_it.call, status=status))
+    return replace(run([], [answered]), exit_code=1, served=False)
+
+
+def test_agent_that_stands_back_may_have_sent_a_token_that_is_refused() -> None:
+    assert called(401).in_cooldown
+    assert not called(200).in_cooldown
 
 
 @pytest.mark.parametrize(
