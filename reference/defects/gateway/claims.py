@@ -294,7 +294,7 @@ DEFECTS = (
         id_token_claims=lambda facts: id_token_claims(facts) | {"aud": facts.issuer},
     ),
     defect(
-        "jwt-with-padding (CODE-01): The parts of an access token are base64url with padding.",
+        "jwt-with-padding (CODE-01 REDEEM-01): The parts of an access token are base64url with padding.",
         around=altering_answers(with_padding),
     ),
     defect(
