@@ -115,7 +115,8 @@ async def listen_for_scripts(origin: Origin, tls: ssl.SSLContext | None, state: 
 if __name__ == "__main__":
     headers = {**PAGE_HEADERS, "content-security-policy": CSP}
     if SHOWS == "framed":
-        headers = {"content-security-policy": CSP.replace("frame-ancestors 'none'; ", "")}
+        without = CSP.replace("frame-ancestors 'none'; ", "")
+        headers = {"content-security-policy": without, "referrer-policy": "unsafe-url"}
     policies = replace(
         Policies(),
         approve_page=page_of_scripts,
