@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import httpcore
 
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
-from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged
-from gateproof.conformance.wire.pool import End, Pool
+from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged, has_ended
+from gateproof.conformance.wire.pool import End, Line, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,6 +105,8 @@ class HttpControl:
             self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
         trusted = ssl.create_default_context(cafile=ca_file) if is_secure else None
         self._pool = Pool(trusted, httpcore.SyncBackend(), keep_s=_KEEPALIVE_S)
+        # For an action whose kept connection ended before the answer.
+        self._new = Pool(trusted, httpcore.SyncBackend(), keep_s=0.0)
 
     def close(self) -> None:
         self._pool.close()
@@ -130,13 +132,16 @@ class HttpControl:
         return _json_object(action, body, what)
 
     def _answered(self, action: str, asked: bytes) -> tuple[Incoming, bytes]:
-        """The answer to one request, and its body."""
-        started, body, limit = time.monotonic(), bytearray(), _longest(action)
+        """The answer to one request, and its body.
+
+        A server may end a kept connection at any moment. If it does so before the answer, the request is sent
+        once more, on a new connection (RFC 9112 section 9.3.1).
+        """
+        started, body, limit, keep = time.monotonic(), bytearray(), _longest(action), False
         length = (b"Content-Length", b"%d" % len(asked))
         outgoing = Outgoing(b"POST", self._target, [*self._headers, length], asked)
-        line, keep = self._pool.take(self._end, connect_s=TIMEOUT_S, wait_s=TIMEOUT_S), False
+        line, answer = self._begun(outgoing)
         try:
-            answer = exchanged(line.stream, outgoing, write_s=TIMEOUT_S, read_s=TIMEOUT_S)
             for chunk in answer.chunks():
                 body += chunk
                 if len(body) > limit:
@@ -148,6 +153,26 @@ class HttpControl:
         finally:
             line.give_back(keep=keep)
         return answer, bytes(body)
+
+    def _begun(self, outgoing: Outgoing) -> tuple[Line, Incoming]:
+        line = self._pool.take(self._end, connect_s=TIMEOUT_S, wait_s=TIMEOUT_S)
+        was_kept = not line.is_new
+        try:
+            return line, _sent(line, outgoing)
+        except (httpcore.ReadError, httpcore.RemoteProtocolError) as error:
+            if not was_kept or not has_ended(error):
+                raise
+        line = self._new.take(self._end, connect_s=TIMEOUT_S, wait_s=TIMEOUT_S)
+        return line, _sent(line, outgoing)
+
+
+def _sent(line: Line, outgoing: Outgoing) -> Incoming:
+    """The answer as soon as its head has been received."""
+    try:
+        return exchanged(line.stream, outgoing, write_s=TIMEOUT_S, read_s=TIMEOUT_S)
+    except BaseException:
+        line.give_back(keep=False)
+        raise
 
 
 class CommandControl:

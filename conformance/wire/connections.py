@@ -19,7 +19,7 @@ import httpcore
 from gateproof.conformance.wire.bounded import Bounded, Deadline
 from gateproof.conformance.wire.exchange import Answer, Request
 from gateproof.conformance.wire.exhausted import raise_if_exhausted
-from gateproof.conformance.wire.http1 import ENDED, Incoming, Outgoing, escaped, exchanged
+from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged, has_ended
 from gateproof.conformance.wire.pool import End, Line, Pool
 from gateproof.conformance.wire.route import Place, host_and_port, trust
 
@@ -145,7 +145,7 @@ class Connections:
             line = self._pool(place, request, alone=request.alone).take(end, **self._waits)
             return line, self._begun(line, outgoing, request), False
         except (httpcore.ReadError, httpcore.RemoteProtocolError) as error:
-            if line is None or line.is_new or not _has_ended(error):
+            if line is None or line.is_new or not has_ended(error):
                 raise
         outgoing, end = self._prepared(place, request)
         line = self._pool(place, request, alone=True).take(end, **self._waits)
@@ -209,10 +209,6 @@ def _end(place: Place, url: str, name: str) -> End:
     tls_name = name if parts.scheme in _SECURE else None
     return End(host=host, port=port or _PORTS[parts.scheme], tls_name=tls_name)
 
-
-def _has_ended(error: Exception) -> bool:
-    """True if the connection ended before an answer; false for an answer that is not HTTP."""
-    return isinstance(error, httpcore.ReadError) or str(error) == ENDED
 
 
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:

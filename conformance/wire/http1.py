@@ -20,7 +20,7 @@ import httpcore
 from gateproof.conformance.wire.exchange import HTTP_1_1, Headers
 
 # The message of the exception for a connection that ended before an answer.
-ENDED = "the connection ended before an answer"
+_ENDED = "the connection ended before an answer"
 _MOST_READ = 64 * 1024
 _LONGEST_HEAD = 100 * 1024
 _TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
@@ -137,7 +137,7 @@ def exchanged(
     if request.is_ordinary():
         octets = stream.read(_MOST_READ, read_s)
         if not octets:
-            raise httpcore.RemoteProtocolError(ENDED)
+            raise httpcore.RemoteProtocolError(_ENDED)
         if (found := _ordinary(stream, request.method, octets, read_s)) is not None:
             found.keeps = found.keeps and is_sent
             return found
@@ -262,5 +262,10 @@ class _Careful:
                 return cast("h11.Event | type[h11.PAUSED]", event)
             octets = self._stream.read(_MOST_READ, self._read_s)
             if not octets and self._connection.their_state is h11.SEND_RESPONSE:
-                raise httpcore.RemoteProtocolError(ENDED)
+                raise httpcore.RemoteProtocolError(_ENDED)
             self._connection.receive_data(octets)
+
+
+def has_ended(error: Exception) -> bool:
+    """True if the connection ended before an answer; false for an answer that is not HTTP."""
+    return isinstance(error, httpcore.ReadError) or str(error) == _ENDED

@@ -169,6 +169,38 @@ def test_no_action_follows_an_error_on_the_same_connection():
         thread.join()
 
 
+def test_action_is_sent_once_more_if_a_kept_connection_ends():
+    """The server reads the second request on the first connection, and then ends it without an answer."""
+    answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+    heard = []
+
+    def serve(listening: socket.socket) -> None:
+        for answered in (1, 1, 0):
+            connection, _ = listening.accept()
+            with connection:
+                for number in range(2):
+                    octets = connection.recv(4096)
+                    heard.append(octets)
+                    if number >= answered or not octets:
+                        break
+                    connection.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve, args=(listening,))
+        thread.start()
+        plane = HttpControl(f"http://127.0.0.1:{listening.getsockname()[1]}/control")
+        assert plane.call("rotate_keys") == {}
+        # Read on the first connection, answered on the second, which is not kept.
+        assert plane.call("rotate_keys") == {}
+        with pytest.raises(ControlFailed):
+            # A new connection that ends without an answer is a failure at once.
+            plane.call("rotate_keys")
+        plane.close()
+        thread.join()
+
+    assert sum(octets.startswith(b"POST") for octets in heard) == 4
+
+
 def test_nobody_there_is_a_failure():
     plane = HttpControl("http://127.0.0.1:1/control")
 
