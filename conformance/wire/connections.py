@@ -210,7 +210,6 @@ def _end(place: Place, url: str, name: str) -> End:
     return End(host=host, port=port or _PORTS[parts.scheme], tls_name=tls_name)
 
 
-
 def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
     """Encodes headers as Latin-1, which is all that they may contain."""
     try:

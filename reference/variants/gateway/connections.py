@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import ssl
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from gateproof.reference.deviations.ended_connections import ending
 from gateproof.reference.serving import Listen, Listener, Origin, listen
 from gateproof.reference.variants.variant import variant
 
@@ -140,4 +142,12 @@ VARIANTS = (
     variant("bodies-in-chunks: bodies are sent in chunks", listen=_behind(_changing(_in_chunks))),
     variant("headers-in-title-case: header names have capital initials", listen=_with_heads(_in_title_case)),
     variant("headers-in-capitals: header names are in capitals", listen=_with_heads(_in_capitals)),
+    variant(
+        "connections-end-after-errors: after an answer of 400 or more, the connection ends without notice",
+        listen=ending(lambda status: status >= 400),
+    ),
+    variant(
+        "connections-end-now-and-then: after one answer in five, the connection ends without notice",
+        listen=ending(lambda _status: random.randrange(5) == 0),  # noqa: S311 - no secret
+    ),
 )
