@@ -12,7 +12,7 @@ from gateproof.conformance.signin.addresses import is_web, resolve
 from gateproof.conformance.wire.route import origin
 
 _VALUE = r"\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))"
-_BASE = re.compile(rf"<base\s[^>]*?href{_VALUE}", re.IGNORECASE)
+_BASE = re.compile(rf"<base\s[^<>]*?href{_VALUE}", re.IGNORECASE)
 _ATTRIBUTES = re.compile(rf"\b(?:src|href|action|formaction|poster|data|srcset){_VALUE}", re.IGNORECASE)
 _STYLES = re.compile(r"(?:url\(|@import)\s*[\"']?([^\"')\s;]+)", re.IGNORECASE)
 

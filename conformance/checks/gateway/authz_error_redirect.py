@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gateproof.conformance.checks.gateway._error_redirects import (
     STATE,
     has_error_and_state,
@@ -16,6 +18,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.route import origin
 
 
@@ -65,7 +68,7 @@ def no_form_is_sent_on(gateway: Gateway, world: World) -> None:
     browser, user = gateway.browser(), world.users[0]
     for _ in range(2):
         approves(gateway, world, browser, world.agents.new(), user)
-    _sent_on_by_none(gateway, world)
+    _sent_on_by_none(gateway, world.seen())
 
 
 @check("AUTHZ-26", needs=["sign-in:decline"])
@@ -74,23 +77,25 @@ def form_of_a_user_who_declines_is_not_sent_on(gateway: Gateway, world: World) -
     here, attempt = attempt_known_to_work(world)
     here.gateway.visit(attempt, approve=False, wherever=True)
 
-    _sent_on_by_none(gateway, world)
+    _sent_on_by_none(gateway, world.seen())
 
 
 @check("AUTHZ-26", needs=["sign-in:browser"])
 def form_for_a_pending_agent_is_not_sent_on(gateway: Gateway, world: World) -> None:
     """Also the forms of an authorization that ends because the agent is Pending get no 307 or 308."""
-    here, resource = world.in_one_browser(), world.projects.holding_resource()
-    here.gateway.visit(here.attempt(here.agents.new(), resource=resource), wherever=True)
+    resource = world.projects.holding_resource()
+    world.new_code()
+    before = len(world.seen())
+    gateway.visit(world.attempt(world.agents.new(), resource=resource), wherever=True)
 
-    _sent_on_by_none(gateway, world)
+    _sent_on_by_none(gateway, world.seen()[before:])
 
 
-def _sent_on_by_none(gateway: Gateway, world: World) -> None:
+def _sent_on_by_none(gateway: Gateway, exchanges: Sequence[Exchange]) -> None:
     homes = {origin(gateway.base_url), origin(gateway.core_url)}
     forms = [
         exchange
-        for exchange in world.seen()
+        for exchange in exchanges
         if exchange.step == "browser"
         and exchange.request.method == "POST"
         and origin(exchange.request.url) in homes

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.checks.gateway.reg_methods import METHODS
+from gateproof.conformance.checks.gateway.reg_methods import METHODS, Change
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require, values_of_choice
 from gateproof.conformance.wire.backend import basic
-
-Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 # Registrations for which a gateway may choose Basic, the default method of RFC 7591.
 REGISTRATIONS: Mapping[str, Change] = {

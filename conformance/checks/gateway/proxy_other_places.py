@@ -1,7 +1,7 @@
-"""Wrong and revoked Proxy credentials outside of the Authorization header.
+"""Wrong and revoked Proxy credentials in the form.
 
-The specification shows only the header. A gateway that also reads the form or the query has to check the
-credentials there just as well.
+The specification shows only the header. A gateway that also reads the form has to check the credentials there
+just as well.
 """
 
 from __future__ import annotations

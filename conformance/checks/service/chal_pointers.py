@@ -20,7 +20,7 @@ IN_A_SESSION: dict[str, Callable[[ServiceSession, ServiceWorld], Exchange]] = {
     "call-with-an-expired-token": lambda session, world: session.call(expired(world)),
     "call-with-garbage": lambda session, _: session.call("garbage"),
     "list": lambda session, _: session.ask("tools/list", {}, None),
-    "stream": lambda session, _: session.listen(None),
+    "stream": lambda session, _: session.opened_stream(None),
     "unknown-session": lambda session, _: session.named("0" * 32).call(None),
     "without-its-session": lambda session, _: session.without_id().call(None),
 }
