@@ -75,12 +75,13 @@ bench: ## start-up time compared with a bare interpreter; BENCH=versions, growth
 	@$(install) .venv run
 	@$(PY) benchmarks/$(BENCH).py $(ARGS)
 
-odd-targets: ## every rule on targets at unusual addresses, dead, or working only up to one step: half an hour
+odd-targets: ## every rule on targets at unusual addresses, dead, up to one step, or without one step: an hour
 	@$(install) .venv dev
 	@GATEPROOF_WHOLE=1 $(PY) -m pytest -o faulthandler_timeout=1800 --numprocesses $(WORKERS) --dist worksteal \
 		tests/conformance/run/gateway/test_odd_targets.py tests/conformance/run/gateway/test_half_targets.py \
-		tests/conformance/run/gateway/test_dead_targets.py tests/conformance/run/test_reference_world.py \
-		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py $(ARGS)
+		tests/conformance/run/gateway/test_dead_targets.py tests/conformance/run/gateway/test_broken_steps.py \
+		tests/conformance/run/service/test_dead_services.py tests/conformance/run/service/test_half_services.py \
+		tests/conformance/run/service/test_broken_service_steps.py tests/conformance/run/test_reference_world.py $(ARGS)
 
 attack: ## hostile parties, tampered reports, signals at random moments
 	@$(install) .venv dev

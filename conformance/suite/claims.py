@@ -127,9 +127,12 @@ class AnswerClaim:
         return self.exchange
 
     def not_granted(self, what: str, *members: str) -> Exchange:
-        """The answer is a refusal, and contains none of these members."""
+        """The answer is a refusal, and contains none of these members with a value.
+
+        A gateway may build every answer from the same record, with empty texts where it has nothing to say.
+        """
         self.refused()
-        came = [name for name in members if self.exchange.member(name) is not None]
+        came = [name for name in members if self.exchange.member(name)]
         self.verb.that(
             not came,
             f"{self.exchange.step}: a refusal that carries {what} all the same",

@@ -14,6 +14,7 @@ import httpcore
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
 from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged, has_ended
 from gateproof.conformance.wire.pool import End, Line, Pool
+from gateproof.conformance.wire.route import trusting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,7 @@ class HttpControl:
         ]
         if token is not None:
             self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
-        trusted = ssl.create_default_context(cafile=ca_file) if is_secure else None
+        trusted = trusting(ca_file) if is_secure else None
         self._pool = Pool(trusted, httpcore.SyncBackend(), keep_s=_KEEPALIVE_S)
         # For an action whose kept connection ended before the answer.
         self._new = Pool(trusted, httpcore.SyncBackend(), keep_s=0.0)

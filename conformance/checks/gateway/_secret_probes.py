@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -17,6 +17,8 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.secret import Secret
 
 Asked = tuple[str, Request]
+
+_OF_TYPE = "urn:ietf:params:oauth:token-type"
 
 DEBUG_HEADERS = (
     ("X-Debug", "1"),
@@ -107,6 +109,7 @@ def agents_side(gateway: Gateway, world: World, good: ValidTokens) -> Iterator[A
         "root of base": f"{base}/",
         "root of core": f"{core}/",
     }
+    urls |= _announced(world.discovery(resource), known=set(urls.values()))
     for name, url in urls.items():
         if not gateway.wire.may_reach(url):
             continue
@@ -115,15 +118,68 @@ def agents_side(gateway: Gateway, world: World, good: ValidTokens) -> Iterator[A
         yield f"{name}, debugged", Request(method="GET", url=f"{url}?{DEBUG_QUERY}", headers=(bearer,))
     yield "registration with a token", replace(registration, headers=(*registration.headers, bearer))
     yield "registration that is refused", replace(registration, body=b'{"redirect_uris": "x"}')
+    for name, exchanged in _token_exchanges(good).items():
+        yield f"token endpoint, {name}", agent_wire.form_post(agent_wire.token_endpoint(core), exchanged)
+    introspection = urls.get("announced introspection_endpoint", urls["introspection"])
+    if gateway.wire.may_reach(introspection):
+        yield "introspection by POST", agent_wire.form_post(introspection, _introspected(good))
     for name, fields in _agents_forms(good).items():
         form = agent_wire.form_post(agent_wire.token_endpoint(core), fields)
         yield f"token endpoint, {name}", form
         yield f"token endpoint, {name}, debugged", replace(form, url=f"{form.url}?{DEBUG_QUERY}")
 
 
+def _announced(document: Mapping[str, object], known: Container[str]) -> dict[str, str]:
+    """Further endpoints that the discovery document names."""
+    found = {name: value for name, value in document.items() if name.endswith("_endpoint")}
+    return {
+        f"announced {name}": value
+        for name, value in found.items()
+        if isinstance(value, str) and value not in known
+    }
+
+
+def _client(good: ValidTokens) -> list[tuple[str, str]]:
+    agent = good.grant.agent
+    return [("client_id", agent.client_id), ("client_secret", agent.client_secret.reveal())]
+
+
+def _introspected(good: ValidTokens) -> list[tuple[str, str]]:
+    return [("token", good.grant.access_token.reveal()), *_client(good)]
+
+
+def _token_exchanges(good: ValidTokens) -> dict[str, list[tuple[str, str]]]:
+    """Token exchanges (RFC 8693) of the agent's tokens for a token that the merchant takes."""
+    kinds = {
+        "access_token": good.grant.access_token,
+        "id_token": good.grant.id_token,
+        "refresh_token": good.grant.refresh_token,
+    }
+    targets = {
+        "a resource": [("resource", good.indicator)],
+        "an audience": [("audience", good.indicator)],
+        "both, and a type": [
+            ("resource", good.indicator),
+            ("audience", good.indicator),
+            ("requested_token_type", f"{_OF_TYPE}:access_token"),
+        ],
+    }
+    return {
+        f"{kind} for {what}": [
+            ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
+            ("subject_token", token.reveal()),
+            ("subject_token_type", f"{_OF_TYPE}:{kind}"),
+            *target,
+            *_client(good),
+        ]
+        for kind, token in kinds.items()
+        for what, target in targets.items()
+    }
+
+
 def _agents_forms(good: ValidTokens) -> dict[str, Sequence[tuple[str, str]]]:
     agent, grant = good.grant.agent, good.grant
-    client = [("client_id", agent.client_id), ("client_secret", agent.client_secret.reveal())]
+    client = _client(good)
     return {
         "a code that is none": [
             ("grant_type", "authorization_code"),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl, urlsplit
 
 from gateproof.conformance.kit.gateway.codes import require_code
-from gateproof.conformance.kit.gateway.gateway import Browsing, Gateway, Visit
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.reused_agent import reused_authorization
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.signin.addresses import resolve
@@ -77,6 +77,16 @@ def redirected_elsewhere(sent_to: str | None, registered: str, asked_for: str) -
         return not own <= brought or bool(brought & (asked - own))
     hosts = {home.hostname, urlsplit(resolve(registered, asked_for)).hostname, urlsplit(asked_for).hostname}
     return there.hostname in hosts
+
+
+def is_not_sent_to(unregistered: str, visit: Visit, what: str) -> None:
+    """The browser is not redirected to this address, which the agent did not register."""
+    expect.that(
+        not redirected_elsewhere(visit.sent_to, CALLBACK, unregistered),
+        what,
+        expected="no redirect to the unregistered address",
+        got=visit.outcome(),
+    )
 
 
 def approves(gateway: Gateway, world: World, browser: Browsing, agent: Agent, user: User) -> Visit:

@@ -65,7 +65,7 @@ def scope_that_the_resource_lacks_is_not_granted(world: World, case: Callable[[s
     if not foreign or foreign in attempt.parameters["scope"].split():
         raise LeftOut("the scopes of this Resource have no such near miss")
 
-    _does_not_grant(world, attempt, foreign)
+    does_not_grant(world, attempt, foreign)
 
 
 @check("AUTHZ-18")
@@ -73,7 +73,7 @@ def scope_that_the_resource_lacks_is_not_granted_in_a_new_browser(world: World) 
     """An invented scope is not granted to a new agent in a new browser."""
     world.grant()
 
-    _does_not_grant(world, world.attempt(), FOREIGN_SCOPES["unknown"](""))
+    does_not_grant(world, world.attempt(), FOREIGN_SCOPES["unknown"](""))
 
 
 @check("AUTHZ-18", needs=["control:create_resource"])
@@ -86,7 +86,7 @@ def scope_of_another_resource_is_not_granted(world: World) -> None:
     world.new_code(resource=other)
     world, attempt = attempt_known_to_work(world)
 
-    _does_not_grant(world, attempt, foreign)
+    does_not_grant(world, attempt, foreign)
 
 
 @check("AUTHZ-18", cases=GRANTS)
@@ -115,11 +115,12 @@ def scope_that_the_registration_names_is_not_granted(world: World, case: str) ->
     if registered.status in range(400, 500):
         raise LeftOut("the gateway refuses registrations that name scopes")
 
-    _does_not_grant(world, world.attempt(world.agents.of(registered)), foreign)
+    does_not_grant(world, world.attempt(world.agents.of(registered)), foreign)
 
 
-def _does_not_grant(world: World, attempt: Attempt, foreign: str) -> None:
-    visit = visit_with(world, attempt, scope=f"{attempt.parameters['scope']} {foreign}")
+def does_not_grant(world: World, attempt: Attempt, foreign: str, **further: str) -> None:
+    """The scope is refused, or is not granted; the request has the `further` parameters, too."""
+    visit = visit_with(world, attempt, scope=f"{attempt.parameters['scope']} {foreign}", **further)
     if not visit.codes():
         no_code(visit, f"authorization with the scope {foreign}")
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from gateproof.conformance.checks.gateway._faulty_requests import REFUSED, Change, with_other, without
-from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, no_code, redirected_elsewhere
+from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, is_not_sent_to, no_code
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -40,7 +40,7 @@ def unregistered_uri_is_told_of_no_other_fault(world: World, case: Change) -> No
     for where, visit in _visits(world, here, attempt, case, ("redirect_uri", UNREGISTERED)):
         what = f"authorization with an unregistered redirect URI and another fault, in {where}"
         no_code(visit, what)
-        _is_not_sent_there(visit, what)
+        is_not_sent_to(UNREGISTERED, visit, what)
 
 
 @check("AUTHZ-06", cases={"first": True, "last": False})
@@ -52,7 +52,7 @@ def unregistered_uri_beside_the_registered_one_is_never_gone_to(world: World, ca
 
     visit = here.gateway.visit(attempt, pairs=[added, *pairs] if case else [*pairs, added], wherever=True)
 
-    _is_not_sent_there(visit, "authorization with redirect_uri doubled")
+    is_not_sent_to(UNREGISTERED, visit, "authorization with redirect_uri doubled")
 
 
 @check("AUTHZ-11", cases=OTHER_FAULTS)
@@ -77,12 +77,3 @@ def _visits(
     pairs = fault(with_other(*wrong)(list(attempt.parameters.items())))
     for where, gateway in (("a signed-in browser", here.gateway), ("a new browser", world.gateway)):
         yield where, gateway.visit(attempt, pairs=pairs, wherever=True)
-
-
-def _is_not_sent_there(visit: Visit, what: str) -> None:
-    expect.that(
-        not redirected_elsewhere(visit.sent_to, CALLBACK, UNREGISTERED),
-        what,
-        expected="no redirect to the unregistered address",
-        got=visit.outcome(),
-    )

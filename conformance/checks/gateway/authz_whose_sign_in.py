@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.checks.gateway._visits import approves, in_browser, no_code
-from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway
+from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Grant, User
+from gateproof.conformance.wire.agent import get
 from gateproof.conformance.wire.route import origin
 
 # 20 minutes ends short sessions, a day ends most others. The browser authorizes after each pause.
@@ -29,6 +30,12 @@ SIGN_IN_AGAIN: Mapping[str, Mapping[str, str]] = {
 HINTS: Mapping[str, Callable[[Grant], Mapping[str, str]]] = {
     "login-hint": lambda grant: {"login_hint": grant.user.login},
     "login-hint-and-prompt-none": lambda grant: {"login_hint": grant.user.login, "prompt": "none"},
+    # Every agent has ID tokens (OpenID Connect Core 3.1.2.1).
+    "id-token-hint": lambda grant: {"id_token_hint": grant.id_token.reveal()},
+    "id-token-hint-and-prompt-none": lambda grant: {
+        "id_token_hint": grant.id_token.reveal(),
+        "prompt": "none",
+    },
 }
 
 
@@ -87,13 +94,22 @@ def code_is_of_the_user_who_signs_in_later(gateway: Gateway, world: World) -> No
 def hint_at_a_user_signs_nobody_in(
     gateway: Gateway, world: World, case: Callable[[Grant], Mapping[str, str]]
 ) -> None:
-    """A request that names a user who approved the agent before gives no code in a new browser."""
+    """A request that names a user who approved the agent before gives no code in a new browser.
+
+    It is sent without any browser first: a token in an address that the suite sent so may be in the logs.
+    """
     user, agent, browser = world.users[0], world.agents.new(), gateway.browser()
     hint = case(world.grant(agent=agent, user=user))
     attempt = world.attempt(agent, user=user)
     pairs = list({**attempt.parameters, **hint}.items())
-    looked = gateway.record_secrets(browser.look(gateway.authorization_url(attempt, pairs=pairs), user))
+    url = gateway.authorization_url(attempt, pairs=pairs)
+    bare = gateway.wire.send("authorization without a browser", get(url))
+    looked = gateway.record_secrets(browser.look(url, user))
 
+    location = bare.header("Location")
+    answers = (location or "").startswith(agent.redirect_uri)
+    sent = gateway.record_secrets(Visit(sent_to=location, page="the first one", answers=answers))
+    no_code(sent, bare.step)
     no_code(looked, "authorization in a new browser, in which nobody signed in")
     approves(gateway, world, browser, agent, user)
 

@@ -27,7 +27,7 @@ from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.wire.agent import fresh_verifier, get, token_endpoint
 from gateproof.conformance.wire.backend import basic
-from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
 # Makes the secret that is sent from the right one; None leaves it out.
 WRONG_SECRETS: Mapping[str, Callable[[str], str | None]] = {
@@ -202,33 +202,35 @@ def _refused_in_a_header(
 
 @check("CODE-15")
 def get_gives_no_tokens(world: World) -> None:
-    """A code exchange by GET is refused, or redirected without code, secret or tokens.
+    """A code exchange by GET is refused, or answered by a redirect or a page without code, secret or tokens.
 
-    A gateway may redirect any GET without a session to its sign-in pages.
+    A gateway may redirect any GET without a session to its sign-in pages, or answer it with its start page.
     """
     world, authorization = code_after_working_exchange(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
     answer = world.gateway.wire.send("code exchange by GET", get(url))
     _record_tokens(world, answer)
 
-    if answer.status in range(300, 400):
-        _redirected_without_credentials(answer, authorization)
+    if answer.status in range(300, 400) or (answer.status == 200 and answer.json() is NOT_JSON):
+        _holds_no_credentials(answer, authorization)
     else:
         no_tokens(answer, "the method GET")
 
 
-def _redirected_without_credentials(answer: Exchange, authorization: Authorization) -> None:
-    """A redirect whose address contains neither tokens nor the code nor the secret."""
-    once = unquote_plus(" ".join(answer.answer.headers_named("Location") if answer.answer else ()))
+def _holds_no_credentials(answer: Exchange, authorization: Authorization) -> None:
+    """A redirect or a page that contains neither tokens nor the code nor the secret."""
+    got = answer.answer
+    texts = [*got.headers_named("Location"), got.text() if answer.status == 200 else ""] if got else []
+    once = unquote_plus(" ".join(texts))
     # A return URL in a parameter of the redirect is encoded twice.
     said = f"{once} {unquote_plus(once)}"
     secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
     taken = [name for name, secret in secrets.items() if secret.reveal() in said]
-    taken += [name for name in TOKENS if f"{name}=" in said or answer.member(name) is not None]
+    taken += [name for name in TOKENS if f"{name}=" in said or answer.member(name)]
     expect.that(
         not taken,
         "exchange with the method GET",
-        expected="a refusal, or a redirect without code, secret and tokens",
+        expected="a refusal, or a redirect or page without code, secret and tokens",
         got=f"{answer.outcome()} with {', '.join(taken)}",
         exchange=answer,
     )

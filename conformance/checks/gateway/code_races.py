@@ -81,7 +81,7 @@ def _codes(world: World, agent: Agent) -> list[Authorization]:
 
 
 def _has_tokens(answer: Exchange) -> bool:
-    return any(answer.member(name) is not None for name in TOKENS)
+    return any(answer.member(name) for name in TOKENS)
 
 
 def _some_answer_is_about_the_code(answers: Sequence[Exchange]) -> None:

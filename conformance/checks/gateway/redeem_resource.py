@@ -218,7 +218,7 @@ def resource_in_the_query_is_none(gateway: Gateway, world: World) -> None:
 def _not_found(gateway: Gateway, good: ValidTokens, resource: str) -> None:
     gateway.keyring.public(resource)
     answer = gateway.redeem(good.grant.access_token, good.proxy_token, resource)
-    came = answer.member("access_token") is not None
+    came = bool(answer.member("access_token"))
     expect.that(
         answer.status == 404 and not came,
         f"redemption of {resource!r}",

@@ -115,9 +115,18 @@ def _zero(value: object) -> bool:
 
 
 def _other_than(world: World, answer: Exchange, name: str, chosen: str) -> None:
-    """The registration was refused, or gave a value that the request did not name."""
+    """The registration was refused, or gave a value that the request did not name.
+
+    A refusal may say what is wrong with the named member under its name.
+    """
     if answer.status in range(400, 500):
-        expect(answer).not_granted("a client", "client_id", "client_secret")
+        expect(answer).not_granted("a client", *({"client_id", "client_secret"} - {name}))
+        expect.that(
+            answer.member(name) != chosen,
+            f"{name} of a refused registration that names one",
+            expected="another value, or none",
+            got="the one that was named",
+        )
         return
     value = require.text(world.agents.accepted(answer).member(name), name)
     expect.that(

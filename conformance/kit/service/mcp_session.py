@@ -10,7 +10,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any
 
-from gateproof.conformance.kit.service.service import NO_SESSIONS, Service
+from gateproof.conformance.kit.service.service import LATER, NO_SESSIONS, Service
 from gateproof.conformance.suite.claims import LeftOut, require
 from gateproof.conformance.wire import mcp
 from gateproof.conformance.wire.exchange import Exchange, Headers, Request
@@ -214,7 +214,9 @@ def session_of(service: Service, token: str) -> ServiceSession:
     last, session = mcp.begin(service.wire.send, url, _bearer(token))
     if mcp.knows_no_sessions(last):
         raise LeftOut(NO_SESSIONS)
-    require.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
+    failed = last.status is not None and last.status >= 500 and last.status != LATER
+    verb = require.step_of("operation") if failed else require
+    verb.that(session is not None, last.step, expected="a session", got=last.outcome(), exchange=last)
     assert session is not None  # noqa: S101 - required above
     return ServiceSession(service=service, headers=session.headers())
 

@@ -23,7 +23,7 @@ from gateproof.conformance.wire.secret import Secret
 POINTER = "resource_metadata"
 NO_SESSIONS = "the MCP server has no initialize: gateproof calls servers of versions before 2026-07-28"
 # The status with which a server asks to try later.
-_LATER = 503
+LATER = 503
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,7 @@ def require_served(answer: Exchange, orders: Sequence[dict[str, str]]) -> Exchan
     """
     _in_a_session(answer)
     refused = answer.status is not None and 400 <= answer.status < 500
-    verb = require if refused or answer.status == _LATER else require.step_of("operation")
+    verb = require if refused or answer.status == LATER else require.step_of("operation")
     verb.that(
         answer.status is not None and 200 <= answer.status < 300 and holds_orders(answer, orders),
         "operation with a good token",

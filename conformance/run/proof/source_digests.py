@@ -26,6 +26,26 @@ _ELSEWHERE = tuple(
     ROOT / "conformance" / place
     for place in ("checks/gateway", "checks/service", "checks/agent", "cli", "run/doctor", "run/replay")
 )
+# Sources that only trials of other roles use.
+OF_OTHER_ROLES = {
+    "gateway": (
+        *(
+            "conformance/kit/service",
+            "conformance/kit/agent",
+            "conformance/run/service",
+            "conformance/run/agent",
+        ),
+        *("fakes/gateway", "fakes/orders_service.py", "reference/service", "reference/agent"),
+    ),
+    "service": (
+        *("conformance/kit/agent", "conformance/run/agent", "conformance/histories"),
+        *("fakes/orders_service.py", "reference/agent"),
+    ),
+    "agent": (
+        *("conformance/kit/service", "conformance/run/service", "conformance/histories"),
+        *("reference/gateway", "reference/service"),
+    ),
+}
 # Enough to distinguish the versions of one file.
 _DIGITS = 16
 _DISTRIBUTION = re.compile(r"[\w.-]+")
@@ -83,10 +103,11 @@ def _subjects() -> Mapping[str, str]:
 @cache
 def _common(role: str) -> str:
     """A digest of all other sources, the decisive parts of the rules, and the library versions."""
+    elsewhere = (*_ELSEWHERE, *(ROOT / place for place in OF_OTHER_ROLES[role]))
     of_the_rest = sources.digest(
         path
         for path in sources.of_the_packages()
-        if not sources.is_of_a_subject(path) and not any(path.is_relative_to(each) for each in _ELSEWHERE)
+        if not sources.is_of_a_subject(path) and not any(path.is_relative_to(each) for each in elsewhere)
     )
     decisive = [[rule.id, rule.level, rule.needs, rule.steps] for rule in rules.load().for_role(role)]
     return short(json.dumps([of_the_rest, decisive, _libraries()]).encode())

@@ -94,8 +94,10 @@ DEFECTS = (
         id_token_claims=lambda facts: id_token_claims(facts) | {"iat": int(facts.now * 1000)},
     ),
     defect(
-        "nonce-forgotten (CLAIM-11): The ID token lacks the nonce of the authorization request.",
-        id_token_claims=lambda facts: without_members(id_token_claims(facts), "nonce"),
+        "nonce-in-lower-case (CLAIM-11): The ID token has the nonce of the request in lower case.",
+        id_token_claims=lambda facts: (
+            id_token_claims(facts) | ({"nonce": facts.grant.nonce.lower()} if facts.grant.nonce else {})
+        ),
     ),
     defect(
         "nonce-of-the-first-request (CLAIM-11): The ID token has the nonce of the agent's first request.",

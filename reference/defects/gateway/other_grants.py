@@ -8,8 +8,14 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
+from gateproof.reference.deviations.altered_answers import (
+    Answered,
+    Asked,
+    altering_answers,
+    newest_merchant_token,
+)
 from gateproof.reference.gateway.gateway import Gateway
+from gateproof.reference.gateway.policy.discovery import discovery_document
 
 _JSON = ("content-type", "application/json")
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -36,7 +42,42 @@ def for_a_known_login(form: dict[str, str], gateway: Gateway) -> str:
     return gateway.ids.secret() if known else ""
 
 
+def newest_for(indicator: str, gateway: Gateway) -> str:
+    """The newest merchant token for the Resource of this indicator; empty if there is none."""
+    ids = {each.id for each in gateway.store.resources.values() if each.indicator == indicator}
+    entries = [entry for key, entry in gateway.store.vault.items() if key.resource_id in ids]
+    return max(entries, key=lambda entry: entry.issued_at).access_token if entries else ""
+
+
+def exchanged_for_the_merchant_token(form: dict[str, str], gateway: Gateway) -> str:
+    """A token exchange of a refresh token, for the Resource that `audience` names."""
+    named = form.get("audience", "") if form.get("subject_token_type", "").endswith("refresh_token") else ""
+    return newest_for(named, gateway)
+
+
+def upstream_of_the_user(asked: Asked, answered: Answered, gateway: Gateway) -> Answered:
+    """Userinfo at an address of its own, with the token of the identity provider."""
+    if asked.path.endswith("/me"):
+        token = newest_merchant_token(gateway)
+        body = json.dumps({"sub": "me", "upstream_token": token.access_token if token else None})
+        return Answered(status=200, headers=(_JSON,), body=body.encode())
+    return answered
+
+
 DEFECTS = (
+    defect(
+        "merchant-token-by-token-exchange (SECRET-02): A token exchange of a refresh token with an audience "
+        "returns the merchant token of that Resource.",
+        around=granting(_EXCHANGE, exchanged_for_the_merchant_token),
+    ),
+    defect(
+        "userinfo-with-the-upstream-token (SECRET-02): The userinfo endpoint, which the discovery document "
+        "names, returns the merchant token.",
+        discovery_document=lambda facts: (
+            discovery_document(facts) | {"userinfo_endpoint": f"{facts.core_url}/me"}
+        ),
+        around=altering_answers(upstream_of_the_user),
+    ),
     defect(
         "password-grant (CODE-17): The token endpoint accepts the password grant with a known login and any "
         "password.",

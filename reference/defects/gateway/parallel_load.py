@@ -13,6 +13,8 @@ from gateproof.reference.gateway.gateway import Gateway
 
 # How long a request holds the limited resource.
 HOLDS_S = 0.15
+# How long a request waits for a connection.
+WAITS_S = 0.8
 
 
 def at_most(
@@ -42,6 +44,28 @@ def at_most(
         return limited
 
     return around
+
+
+def two_connections(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """Each request needs one of two connections, and waits for it as long as about ten requests take."""
+    free: list[asyncio.Semaphore] = []
+
+    async def pooled(scope: Scope, receive: Receive, send: Send) -> None:
+        if not free:
+            free.append(asyncio.Semaphore(2))
+        try:
+            await asyncio.wait_for(free[0].acquire(), WAITS_S)
+        except TimeoutError:
+            await send({"type": "http.response.start", "status": 500, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        try:
+            await asyncio.sleep(HOLDS_S)
+            await app(scope, receive, send)
+        finally:
+            free[0].release()
+
+    return pooled
 
 
 def not_beside_registrations(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
@@ -74,6 +98,11 @@ DEFECTS = (
     defect(
         "pool-of-fourteen (ROBUST-05): The gateway answers 500 while it is handling 14 other requests.",
         around=at_most(14, 500, "server_error"),
+    ),
+    defect(
+        "pool-of-two-connections (ROBUST-05): The gateway answers 500 if a request waited too long for one "
+        "of two database connections.",
+        around=two_connections,
     ),
     defect(
         "registrations-of-a-crowd-refused (ROBUST-05): The gateway refuses a registration with 409 while it "

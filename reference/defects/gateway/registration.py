@@ -317,6 +317,11 @@ DEFECTS = (
         registration_answer=changing_answer(lambda _: {"token_endpoint_auth_method": "client_secret_basic"}),
     ),
     defect(
+        "auth-method-answered-as-none (REG-13): The registration answer always says none, the default of "
+        "its database.",
+        registration_answer=changing_answer(lambda _: {"token_endpoint_auth_method": "none"}),
+    ),
+    defect(
         "auth-method-left-out (REG-13 REG-02): The registration answer has no token_endpoint_auth_method.",
         registration_answer=not_answering("token_endpoint_auth_method"),
     ),

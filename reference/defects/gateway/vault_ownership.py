@@ -67,6 +67,13 @@ def shared_refreshes() -> Callable[[VaultEntry, vault.MerchantAnswer, float], Va
     return refreshed
 
 
+def on_a_twelve_hour_clock(entry: VaultEntry) -> float:
+    """13:05 is written as 01:05, and 00:05 as 12:05."""
+    expires_at = entry.expires_at or 0
+    hour = int(expires_at // 3600) % 24
+    return expires_at + ((hour - 1) % 12 + 1 - hour) * 3600
+
+
 def dated(at: Callable[[VaultEntry], float]) -> Callable[[VaultEntry], JsonObject]:
     def answer(entry: VaultEntry) -> JsonObject:
         said: dict[str, Any] = redemption_answer(entry)
@@ -159,6 +166,15 @@ DEFECTS = (
         "expires-at-within-a-day (REDEEM-16): expires_at is never more than one day after the merchant "
         "token was issued.",
         redemption_answer=dated(lambda entry: min(entry.expires_at or 0, entry.issued_at + 86_400)),
+    ),
+    defect(
+        "expires-at-within-twelve-hours (REDEEM-16): expires_at is never more than twelve hours after the "
+        "merchant token was issued.",
+        redemption_answer=dated(lambda entry: min(entry.expires_at or 0, entry.issued_at + 43_200)),
+    ),
+    defect(
+        "expires-at-on-a-twelve-hour-clock (REDEEM-16): The hour in expires_at is written as 01 to 12.",
+        redemption_answer=dated(on_a_twelve_hour_clock),
     ),
     defect(
         "expires-at-stays-after-a-refresh (REDEEM-16 VAULT-05): A refreshed merchant token keeps the expiry "

@@ -113,6 +113,12 @@ DEFECTS = (
         warrants_new_proxy_token=lambda _answer: False,
     ),
     defect(
+        "proxy-token-a-minute-past-its-end (BACK-03): The service uses a Proxy token for 60 seconds after "
+        "its expiry, even if it is refused.",
+        proxy_token_kept=late_by(60),
+        warrants_new_proxy_token=lambda _answer: False,
+    ),
+    defect(
         "proxy-token-by-a-fixed-time (BACK-03): The service uses a Proxy token for fifty minutes, whatever "
         "its lifetime, even if it is refused.",
         proxy_token_kept=for_fifty_minutes,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
@@ -82,10 +83,22 @@ def _bare_metadata_file(facts: DiscoveryFacts, _service: str) -> str:
     )
 
 
+def _of_the_process() -> Callable[[bytes], str]:
+    """The content's ETag, in two forms in turn."""
+    turns = cycle("ab")
+    return lambda body: f'"{next(turns)}-{of_the_content(body)[1:]}'
+
+
 VARIANTS = (
     variant(
         "key-sets-with-an-etag: key sets have an ETag, and a request with the same one gets 304",
         **with_etag(of_the_content),
+    ),
+    variant(
+        "key-sets-with-an-etag-by-process: each of two processes has its own ETags, and one publishes a new "
+        "core key two seconds late",
+        core_keys_shown=alternating_key_sets(_two_seconds_late),
+        **with_etag(_of_the_process()),
     ),
     variant(
         "metadata-file-with-little-in-it: the metadata file has two authorization servers and no resource",

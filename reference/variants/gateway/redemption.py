@@ -54,6 +54,12 @@ def _sibling_too(facts: RedemptionFacts) -> Resource | None:
     return None
 
 
+def _nothing_more(facts: RedemptionFacts) -> Refusal | None:
+    if not isinstance(facts.body, dict) or set(facts.body) <= {"resource"}:
+        return None
+    return Refusal(status=422, error="invalid_request", description="there is a member too many")
+
+
 def _nameless_is_422(facts: RedemptionFacts) -> Refusal | None:
     refusal = redemption.resource_is_named(replace(facts, body=facts.body if facts.indicator else None))
     return replace(refusal, status=422) if refusal else None
@@ -229,6 +235,10 @@ def _code_elsewhere() -> Refusal:
 
 
 VARIANTS = (
+    variant(
+        "redemptions-with-more-are-refused: a redemption whose body has other members than resource gets 422",
+        redemption_checks=(*REDEMPTION_CHECKS, _nothing_more),
+    ),
     variant(
         "redemption-with-text-scopes: scopes is a string, and expires_at is null",
         redemption_answer=_without_merchants_word,

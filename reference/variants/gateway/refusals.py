@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import replace
 
@@ -24,6 +25,15 @@ from gateproof.reference.variants.variant import variant
 
 # The members that the specification names.
 KNOWN = {"client_name", "redirect_uris", "grant_types", "response_types", "token_endpoint_auth_method"}
+
+# What a gateway assigns itself.
+_ASSIGNED = ("client_id", "client_secret")
+# The members of an answer that succeeds.
+_RECORDS = {
+    "/api/register": ("client_id", "client_secret", "client_secret_expires_at"),
+    "/api/credentials/token": ("access_token", "expires_at", "scopes"),
+    "/oauth2/token": ("access_token", "token_type", "refresh_token", "id_token", "scope"),
+}
 
 
 def _no_basic(facts: RegistrationFacts) -> Refusal | None:
@@ -69,6 +79,33 @@ def _refusals_by_accept(asked: Asked, answered: Answered, _gateway: Gateway) -> 
     return Answered(status=status, headers=headers, body=b'"refused"')
 
 
+def _refusals_of_one_record(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """A refusal has every member of a success, without a value, as a record has in many languages."""
+    empty = next((names for end, names in _RECORDS.items() if asked.path.endswith(end)), ())
+    document = json_in(answered.body)
+    if not empty or answered.status not in range(400, 500) or not isinstance(document, dict):
+        return answered
+    return replace(answered, body=json.dumps(dict.fromkeys(empty, "") | document).encode())
+
+
+def _refusals_by_member(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Refuses a registration that names what the gateway assigns, and says so under the member's name."""
+    metadata = json_in(asked.body) if asked.path.endswith("/api/register") else None
+    named = [name for name in _ASSIGNED if isinstance(metadata, dict) and name in metadata]
+    if not named:
+        return answered
+    headers = (("content-type", "application/json"), ("cache-control", "no-store"))
+    body = json.dumps({name: ["must be blank"] for name in named}).encode()
+    return Answered(status=400, headers=headers, body=body)
+
+
+def _start_page_for_any_get(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    if asked.method != "GET" or not asked.path.endswith(("/oauth2/token", "/api/register")):
+        return answered
+    page = b"<!doctype html><title>Sign in</title><div id=app></div>"
+    return Answered(status=200, headers=(("content-type", "text/html"),), body=page)
+
+
 async def _fetching_key_sets(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
     """Fetches the key set that a registration names, and ignores the result."""
     metadata = json_in(asked.body) if asked.path.endswith("/api/register") else None
@@ -103,6 +140,19 @@ VARIANTS = (
     variant(
         "refusals-as-a-json-string: the body of a refused redemption is a JSON string",
         around=altering_answers(_refusals_as_a_string),
+    ),
+    variant(
+        "refusals-with-empty-members: a refusal has every member of a success, as an empty text",
+        around=altering_answers(_refusals_of_one_record),
+    ),
+    variant(
+        "refusals-by-member: a registration that names client_id or client_secret is refused, with a "
+        "message under that name",
+        around=altering_answers(_refusals_by_member),
+    ),
+    variant(
+        "start-page-for-any-get: a GET at the token or the registration endpoint gets the start page",
+        around=altering_answers(_start_page_for_any_get),
     ),
     variant(
         "refusals-without-a-body: a refused redemption has no body", around=altering_answers(_empty_refusals)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote_plus
 
+from gateproof.reference.defects.gateway.silent_requests import SILENT, noting_silence
 from gateproof.reference.gateway.pages import ApprovePageFacts
 from gateproof.reference.gateway.policies import PAGE_HEADERS
 from gateproof.reference.gateway.policy import authorization, sign_in
@@ -65,6 +66,16 @@ def _either_case(facts: AuthorizationFacts) -> Refusal | None:
 def _asked_once(facts: ConsentFacts) -> Standing | None:
     approved = facts.standing == "approved" and facts.answers.get(facts.login_id) == "approve"
     return "approved" if approved else authorization.consent(facts)
+
+
+def _silent_where_approved(facts: ConsentFacts) -> Standing | None:
+    return _asked_once(facts) if SILENT.get() and facts.was_signed_in else authorization.consent(facts)
+
+
+def _no_request_object(facts: AuthorizationFacts) -> Refusal | None:
+    if not facts.value("request"):
+        return None
+    return Refusal(status=400, error="request_not_supported", description="send the parameters in the query")
 
 
 def _state_first(request: AuthorizationRequest, code: str, _issuer: str) -> str:
@@ -173,6 +184,16 @@ VARIANTS = (
         "approval-remembered: the gateway does not ask a user again about an agent that the user has "
         "approved",
         consent=_asked_once,
+    ),
+    variant(
+        "silent-where-approved: a request with prompt=none gives a code without a page, if the user is "
+        "signed in and has approved the agent",
+        known_user=noting_silence,
+        consent=_silent_where_approved,
+    ),
+    variant(
+        "request-objects-are-refused: a request with a request object gets the error request_not_supported",
+        redirect_checks=(*REDIRECT_CHECKS, _no_request_object),
     ),
     variant(
         "nobody-stays-signed-in: every authorization requires a sign-in",

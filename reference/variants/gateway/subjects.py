@@ -10,7 +10,7 @@ from gateproof.reference.ids import fingerprint
 from gateproof.reference.outcomes import JsonObject
 from gateproof.reference.variants.variant import variant
 
-_IN_EVERY_ID_TOKEN = ("iss", "aud", "exp", "iat", "nonce")
+_IN_EVERY_ID_TOKEN = ("iss", "aud", "exp", "iat")
 
 
 def _bare_id_token(facts: TokenFacts) -> JsonObject:

@@ -13,13 +13,15 @@ import pytest
 
 from gateproof.conformance.checks import index
 from gateproof.conformance.cli import main
-from gateproof.conformance.run.proof import source_digests
+from gateproof.conformance.run.proof import source_digests, sources
 from gateproof.conformance.run.proof.implementations import Subject, combinations, subjects
 from gateproof.conformance.run.proof.proof import Outcome, Proof
 from gateproof.conformance.run.proof.runs import Trial
 from gateproof.conformance.run.proof.scope import SMOKE, Effort, checks_for
 from gateproof.conformance.run.proof.since import Since, short_name, since_the_shipped
 from gateproof.conformance.suite import proven
+from gateproof.conformance.suite.vocabulary import ROLES
+from gateproof.package import ROOT
 
 
 # The rule that catches the first is checked in claim.py, that of the second in keys.py.
@@ -285,3 +287,20 @@ def test_since_that_has_nothing_to_go_on_is_wrong_usage(
 
     assert code == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_source_of_a_role_uses_what_is_left_out_of_its_digest(role: str) -> None:
+    places = (f"conformance/checks/{role}", f"conformance/kit/{role}", f"conformance/run/{role}")
+    subject = (f"reference/{part}{role}" for part in ("", "defects/", "variants/"))
+    whole = {"gateway": ("conformance/histories", "conformance/signin")}
+    own = [ROOT / place for place in (*places, *subject, *whole.get(role, ()))]
+    # The contexts of all roles are one type.
+    contexts = ROOT / "conformance" / "run" / "context"
+    every = [path for path in sources.of_the_packages() if not path.is_relative_to(contexts)]
+
+    used = sources.followed((path for path in every if any(map(path.is_relative_to, own))), every)
+
+    left_out = [ROOT / place for place in source_digests.OF_OTHER_ROLES[role]]
+    assert all(place.exists() for place in left_out)
+    assert [path for path in used if any(map(path.is_relative_to, left_out))] == []
