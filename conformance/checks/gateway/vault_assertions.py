@@ -123,7 +123,7 @@ def _requests_naming_agents(alone: IsolatedUser) -> int:
 def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:
     world = alone.world
     grant = alone.grant()
-    world.backend.redeem_once_provisioned(grant, alone.proxy_token())
+    world.backend.redeem_after_backoff(grant, alone.proxy_token())
     sent = assertions_sent(alone, [grant], after)
     require.that(
         bool(sent),
