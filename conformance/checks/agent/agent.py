@@ -7,6 +7,7 @@ Authorizations are also examined in runs after a refusal and an approval.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 
 from gateproof.conformance.checks.agent._messages import (
     Asked,
@@ -24,7 +25,15 @@ from gateproof.conformance.checks.agent._messages import (
     writes_spaces_as_percent_20,
 )
 from gateproof.conformance.checks.agent._shared_runs import all_authorizing_runs
-from gateproof.conformance.kit.agent.agent import Agents, exchanges, expect_done, require_done, require_ended
+from gateproof.conformance.kit.agent.agent import (
+    READS_NO_METADATA_ELSEWHERE,
+    Agents,
+    came_to_metadata_elsewhere,
+    exchanges,
+    expect_done,
+    require_done,
+    require_ended,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.check import check
@@ -114,8 +123,11 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
     install = agents.install(metadata_apart=case == METADATA_ELSEWHERE)
     OTHER_GATEWAYS[case](install.world)
     run = require_ended(install.launch(f"a run with {case}"))
-    if case == METADATA_ELSEWHERE and not run.done and _read_metadata_alone(run):
-        raise LeftOut("the agent does not use metadata whose `resource` is not the URL that it called")
+    if case == METADATA_ELSEWHERE and not run.done:
+        if not came_to_metadata_elsewhere(install):
+            raise LeftOut(READS_NO_METADATA_ELSEWHERE)
+        if _read_metadata_alone(run):
+            raise LeftOut("the agent does not use metadata whose `resource` is not the URL that it called")
 
     expect_done(run)
 
@@ -124,6 +136,13 @@ def _read_metadata_alone(run: Run) -> bool:
     """True if the agent got the metadata and then asked no gateway for anything (RFC 9728 section 3.3)."""
     got = any(each.call.status == 200 for each in run.calls(Endpoint.METADATA))
     return got and not run.visits and not run.calls(Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN)
+
+
+def _knew_the_metadata(run: Run) -> bool:
+    """True if the agent got the metadata before the first challenge."""
+    calls = run.calls(Endpoint.METADATA, Endpoint.OPERATION)
+    before = takewhile(lambda each: each.call.status != 401, calls)
+    return any(each.call.endpoint is Endpoint.METADATA and each.call.status == 200 for each in before)
 
 
 @check("AGENT-01")
@@ -159,6 +178,10 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
 
     expect_done(run)
     if case == WITH_A_QUERY:
+        if _knew_the_metadata(run):
+            raise LeftOut(
+                "the agent read the metadata at its usual address before the service refused a call"
+            )
         asked = [each.call.target for each in run.calls(Endpoint.METADATA)]
         expect.that(
             any(target.endswith(QUERY) for target in asked),

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.kit.agent.agent import Agents, end_tokens, require_done, require_ended
+from gateproof.conformance.kit.agent.agent import (
+    READS_NO_METADATA_ELSEWHERE,
+    Agents,
+    came_to_metadata_elsewhere,
+    end_tokens,
+    require_done,
+    require_ended,
+)
 from gateproof.conformance.kit.agent.launch import Run
 from gateproof.conformance.kit.agent.world import (
     CORE,
@@ -34,6 +41,8 @@ def bad_certificate_gets_no_request(agents: Agents, case: tuple[str, str]) -> No
     if party in install.world.at_origin_of:
         raise LeftOut(f"the {party} has no certificate of its own: left out by --one-origin")
     run = require_ended(install.launch(f"a run in which the {party} shows a certificate {kind}"))
+    if party == METADATA and not came_to_metadata_elsewhere(install):
+        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
     require.that(
         install.world.parties[party].came > 0,
         run.what,

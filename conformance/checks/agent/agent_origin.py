@@ -8,8 +8,10 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
 from gateproof.conformance.kit.agent.agent import (
+    READS_NO_METADATA_ELSEWHERE,
     Agents,
     Install,
+    came_to_metadata_elsewhere,
     end_tokens,
     require_all_in_time,
     require_done,
@@ -110,6 +112,21 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
     _nowhere_else(install, run)
 
 
+@check("AGENT-18")
+def next_page_elsewhere_gets_no_token(agents: Agents) -> None:
+    """If the orders name a next page at another host, the agent does not send the token there."""
+    require_done(agents.normal())
+    install = agents.install()
+    page = f"{_another_host(install)}?page=2"
+    more = Answer(headers={"link": f'<{page}>; rel="next"'}, members={"next": page, "links": {"next": page}})
+    install.world.service.script.always(Endpoint.OPERATION, more)
+    run = require_ended(install.launch("a run whose orders name a next page at another host"))
+    _came_to_the_service(install, run)
+
+    observe(asks_for_the_next_page=bool(run.calls(party=ATTACKER)))
+    _nowhere_else(install, run)
+
+
 @check("AGENT-18", cases=tuple(WITHOUT_A_TOKEN))
 def redirect_before_the_token_takes_none_elsewhere(agents: Agents, case: str) -> None:
     """If the service redirects a call without a token to another host, no token is sent to that host later.
@@ -141,7 +158,10 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
     """The agent fetches metadata from another host without a token that it has kept."""
     require_done(agents.normal())
     install = agents.install(metadata_apart=True)
-    require_done(install.launch("a run with metadata on another host"))
+    first = require_ended(install.launch("a run with metadata on another host"))
+    if not first.done and not came_to_metadata_elsewhere(install):
+        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
+    require_done(first)
     end_tokens(install.world)
     run = require_ended(install.launch("a run after the tokens have expired, with metadata on another host"))
     _came_to_the_service(install, install.runs[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     MOST_WITH_ONE_TOKEN,
+    SERVICE_FORBIDS,
     all_tokens_refused,
     forbidden_by_scope,
     pending_runs,
@@ -123,6 +124,13 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     _gives_up(require_ended(forbidden_by_scope(agents).runs[0]))
 
 
+@check("AGENT-15", needs=["faults"])
+def forbidden_operation_has_an_end(agents: Agents) -> None:
+    """If the service answers 403 and says no more, authorizations and calls of the run have an end."""
+    require_done(agents.normal())
+    _has_an_end(require_ended(recovered(agents, SERVICE_FORBIDS).runs[0]))
+
+
 @check("AGENT-11", needs=["faults"])
 def rejected_client_is_not_replaced_without_end(agents: Agents) -> None:
     """If the token endpoint rejects the client, the agent registers a few times at most in that run.
@@ -155,6 +163,18 @@ def rejected_client_is_not_replaced_without_end(agents: Agents) -> None:
 
 def _gives_up(run: Run) -> None:
     """Expects an error exit of the run itself, after a limited number of authorizations and calls."""
+    _has_an_end(run)
+    expect.that(
+        run.exit_code != 0,
+        f"the end of {run.what}",
+        expected="an error: an exit code that is not 0",
+        got=run.said(),
+        exchange=run.last(),
+    )
+
+
+def _has_an_end(run: Run) -> None:
+    """Expects a limited number of authorizations, and of calls with one token."""
     calls = refused_calls(run.calls(Endpoint.OPERATION))
     require.that(bool(calls), run.what, expected="a call with a token", got="none")
     most = max(calls.values())
@@ -176,13 +196,6 @@ def _gives_up(run: Run) -> None:
         f"authorizations of {run.what}, until the agent gives up",
         expected=f"fewer than {MOST_AUTHORIZATIONS}",
         got=f"{run.authorizations()} with {calls.total()} calls refused, {run.ended.value}",
-        exchange=run.last(),
-    )
-    expect.that(
-        run.exit_code != 0,
-        f"the end of {run.what}",
-        expected="an error: an exit code that is not 0",
-        got=run.said(),
         exchange=run.last(),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from gateproof.conformance.kit.agent.agent import (
+    READS_NO_METADATA_ELSEWHERE,
     Agents,
     Install,
     end_tokens,
@@ -278,13 +279,8 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
 
 def _no_code_was_sent(run: Run) -> None:
     """Expects no token request at the gateway of the other resource, whose metadata the agent has read."""
-    require.that(
-        bool(run.calls(Endpoint.METADATA, party=ATTACKER)),
-        run.what,
-        expected="an agent that reads the metadata to which the challenge points",
-        got="none that does",
-        exchange=run.last(),
-    )
+    if not run.calls(Endpoint.METADATA, party=ATTACKER):
+        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
     sent = run.calls(Endpoint.TOKEN, party=ATTACKER)
     expect.that(
         not sent,

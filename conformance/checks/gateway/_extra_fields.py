@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from gateproof.conformance.checks.gateway._exchanges import refresh
@@ -17,10 +18,17 @@ def with_field(
     world: World, grant: str, name: str, value: str, *, agent: Agent, resource: Resource
 ) -> Exchange:
     """An exchange or a refresh of this agent with the field; left out if refresh is not supported."""
+    return with_fields(world, grant, {name: value}, agent=agent, resource=resource)
+
+
+def with_fields(
+    world: World, grant: str, fields: Mapping[str, str], *, agent: Agent, resource: Resource
+) -> Exchange:
+    """The same with several fields."""
     if grant == "exchange":
         authorization = world.new_code(agent=agent, resource=resource)
-        answer = world.gateway.exchange(authorization, **{name: value})
+        answer = world.gateway.exchange(authorization, **fields)
         return replace(answer, step="exchange with a field more")
     reused_refreshed_grant(world)
     given = world.grant(agent=agent, resource=resource)
-    return refresh(world.gateway, agent, given.refresh_token.reveal(), (name, value))
+    return refresh(world.gateway, agent, given.refresh_token.reveal(), *fields.items())

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
 from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, code_came, no_code, visit_with
+from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
@@ -182,17 +183,17 @@ def other_response_type_gives_no_code_and_no_token(world: World, case: str) -> N
 
     visit = visit_with(world, attempt, response_type=case)
 
-    no_code(visit, f"authorization with response_type={case}")
+    no_code_and_no_token(visit, f"authorization with response_type={case}")
+
+
+def no_code_and_no_token(visit: Visit, what: str) -> None:
+    """The visit gave no code, and the address to which it led has nothing like a token."""
+    no_code(visit, what)
     came = sorted(name for name, value in visit.sent() if name in TOKEN_NAMES and value)
-    expect.that(
-        not came, f"where response_type={case} led", expected="no token", got=f"parameters {', '.join(came)}"
-    )
+    expect.that(not came, f"the end of the {what}", expected="no token", got=f"parameters {', '.join(came)}")
     tokens = [name for name, value in visit.sent() if name != "response" and read(value) is not None]
     expect.that(
-        not tokens,
-        f"where response_type={case} led",
-        expected="no token",
-        got=f"a JWT in {', '.join(tokens)}",
+        not tokens, f"the end of the {what}", expected="no token", got=f"a JWT in {', '.join(tokens)}"
     )
 
 
@@ -264,7 +265,11 @@ def _no_code_and_no_redirect(world: World, attempt: Attempt, client_id: str) -> 
     world.show(client_id)
     visit = visit_with(world, attempt, client_id=client_id)
 
-    what = f"authorization with the client_id {client_id}"
+    ends_without_its_uri(visit, attempt, f"authorization with the client_id {client_id}")
+
+
+def ends_without_its_uri(visit: Visit, attempt: Attempt, what: str) -> None:
+    """The visit gave no code, and the browser was not redirected to the attempt's redirect URI."""
     no_code(visit, what)
     redirect_uri = attempt.parameters["redirect_uri"]
     sent_to = (visit.sent_to or "").partition("?")[0].partition("#")[0]

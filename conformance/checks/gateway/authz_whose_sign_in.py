@@ -96,7 +96,8 @@ def hint_at_a_user_signs_nobody_in(
 ) -> None:
     """A request that names a user who approved the agent before gives no code in a new browser.
 
-    It is sent without any browser first: a token in an address that the suite sent so may be in the logs.
+    The first request is sent without a browser, so that SECRET-05 does not count a token in its address:
+    tokens in the addresses of a browser are the gateway's.
     """
     user, agent, browser = world.users[0], world.agents.new(), gateway.browser()
     hint = case(world.grant(agent=agent, user=user))

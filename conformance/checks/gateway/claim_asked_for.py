@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens, refresh
-from gateproof.conformance.checks.gateway._refreshed_tokens import reused_refreshed_grant
+from gateproof.conformance.checks.gateway._exchanges import no_tokens
+from gateproof.conformance.checks.gateway._extra_fields import GRANTS, with_fields
 from gateproof.conformance.checks.gateway._tokens import claims_of, of_level_2
 from gateproof.conformance.checks.gateway._visits import no_code, visit_with
 from gateproof.conformance.kit.gateway.world import World
@@ -19,7 +19,7 @@ from gateproof.conformance.suite.parties import Agent, Resource
 from gateproof.conformance.wire.exchange import Exchange
 
 LOWER = "urn:gateproof:al1"
-PLACES = ("authorization", "exchange", "refresh")
+PLACES = ("authorization", *GRANTS)
 _REQUESTED = {"acr": {"essential": False, "value": LOWER}}
 CLASSES: Mapping[str, Mapping[str, str]] = {
     "acr_values": {"acr_values": LOWER},
@@ -53,9 +53,12 @@ def project_id_is_not_asked_for(world: World, case: str) -> None:
         expect.equal(got, home.id, "ext.project_id of a request that names another Project")
 
 
-@check("CLAIM-03", needs=["users:2"], cases=PLACES)
+@check("CLAIM-03", needs=["users:2"], cases=GRANTS)
 def sub_is_not_asked_for(world: World, case: str) -> None:
-    """`sub` is that of the user who signed in also if the request names another user."""
+    """`sub` is that of the user who signed in also if the token request names another user.
+
+    At the authorization, a gateway may ask the named user to sign in.
+    """
     other, resource = world.users[1], world.projects.home().resource
     theirs = str(claims_of(world, world.grant(user=other)).get("sub"))
     world, agent = _known_agent(world)
@@ -84,12 +87,8 @@ def _asking(
             no_code(visit, f"authorization with {', '.join(asked)}")
             return None
         answer = world.gateway.exchange(world.authorization_of(attempt, visit.codes()[0]))
-    elif place == "exchange":
-        answer = world.gateway.exchange(world.new_code(agent=agent, resource=resource), **asked)
     else:
-        reused_refreshed_grant(world)
-        given = world.grant(agent=agent, resource=resource)
-        answer = refresh(world.gateway, agent, given.refresh_token.reveal(), *asked.items())
+        answer = with_fields(world, place, asked, agent=agent, resource=resource)
     if answer.status in range(400, 500):
         no_tokens(answer, f"{', '.join(asked)} at the {place}")
         return None

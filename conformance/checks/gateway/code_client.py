@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, unquote_plus, urlencode
 
@@ -13,6 +14,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     require_exchange,
 )
 from gateproof.conformance.kit.gateway.gateway import Gateway
+from gateproof.conformance.kit.gateway.misplaced_tokens import JWT
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.kit.inputs.near_tokens import (
     changed,
@@ -200,11 +202,16 @@ def _refused_in_a_header(
     no_tokens(world.gateway.token_request(form, header), "the agent's credentials in a Basic header")
 
 
+# A token beside its name, in a form, JSON, XML or a script.
+_VALUE = r"{name}\W{{1,6}}[\w~+/.-]{{16}}"
+
+
 @check("CODE-15")
 def get_gives_no_tokens(world: World) -> None:
     """A code exchange by GET is refused, or answered by a redirect or a page without code, secret or tokens.
 
-    A gateway may redirect any GET without a session to its sign-in pages, or answer it with its start page.
+    A gateway may redirect any GET without a session to its sign-in pages, or answer any GET that it does not
+    know with a page.
     """
     world, authorization = code_after_working_exchange(world)
     url = f"{token_endpoint(world.gateway.core_url)}?{urlencode(_form(world.gateway, authorization))}"
@@ -218,15 +225,16 @@ def get_gives_no_tokens(world: World) -> None:
 
 
 def _holds_no_credentials(answer: Exchange, authorization: Authorization) -> None:
-    """A redirect or a page that contains neither tokens nor the code nor the secret."""
+    """A redirect or a page with neither tokens nor the code nor the secret in its headers and its body."""
     got = answer.answer
-    texts = [*got.headers_named("Location"), got.text() if answer.status == 200 else ""] if got else []
-    once = unquote_plus(" ".join(texts))
+    texts = [*(value for _, value in got.headers), got.text()] if got is not None else []
+    once = unquote_plus("\n".join(texts))
     # A return URL in a parameter of the redirect is encoded twice.
-    said = f"{once} {unquote_plus(once)}"
+    said = f"{once}\n{unquote_plus(once)}"
     secrets = {"code": authorization.code, "client_secret": authorization.agent.client_secret}
     taken = [name for name, secret in secrets.items() if secret.reveal() in said]
-    taken += [name for name in TOKENS if f"{name}=" in said or answer.member(name)]
+    taken += [f"a value of {name}" for name in TOKENS if re.search(_VALUE.format(name=name), said)]
+    taken += ["a JWT"] if JWT.search(said) else []
     expect.that(
         not taken,
         "exchange with the method GET",

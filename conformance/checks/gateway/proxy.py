@@ -106,7 +106,7 @@ def no_refresh_token_comes_along(gateway: Gateway, world: World) -> None:
     require.text(answer.member("access_token"), "access_token")
 
     expect.that(
-        answer.member("refresh_token") is None,
+        not answer.member("refresh_token"),
         "refresh_token for client_credentials",
         expected="none",
         got="one",

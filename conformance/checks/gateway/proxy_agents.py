@@ -85,7 +85,7 @@ def agent_gets_no_proxy_token_however_it_registers(gateway: Gateway, world: Worl
         redeemed = gateway.redeem(
             grant.access_token, gateway.keyring.secret("access_token", token), grant.resource.indicator
         )
-        if redeemed.status == 200 or redeemed.member("access_token") is not None:
+        if redeemed.status == 200 or redeemed.member("access_token"):
             redeeming.append(name)
     expect.that(
         not redeeming,

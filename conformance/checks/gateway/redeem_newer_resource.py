@@ -21,7 +21,7 @@ def resource_redeems_that_was_named_before_it_existed(gateway: Gateway, world: W
     indicator = f"https://api.merchant.example/{world.unique()}"
     refused = gateway.redeem(earlier.access_token, proxy_token, indicator)
     require.that(
-        refused.member("access_token") is None,
+        not refused.member("access_token"),
         "redemption for a Resource that does not exist",
         expected="a refusal",
         got=refused.outcome(),

@@ -28,3 +28,10 @@ def refused(service: Service, world: ServiceWorld, token: str) -> None:
     """Expects that the service refuses the token itself: the gateway would redeem it."""
     world.gateway.let_redeem(token, USER)
     expect_refused_twice(lambda: service.serve(token), lambda: service.serve_once(token))
+
+
+def for_the_service_itself(service: Service, world: ServiceWorld) -> str:
+    """A token for the service; for another party if the service's URL is the Resource indicator itself."""
+    own = service.service_url
+    audience = own if own != world.gateway.setup.indicator else "https://api.other.example/v1"
+    return world.gateway.access_token(USER, aud=[audience])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 from gateproof.conformance.kit.service.service import expect_challenge
@@ -13,6 +13,8 @@ from gateproof.conformance.wire.exchange import Exchange
 
 # The extra delay of a service that compares whole seconds and still accepts at the end of the leeway.
 _WHOLE_SECONDS_S = 2
+# The statuses of a server that does not know a session any more.
+SESSION_ENDED = (400, 404)
 _EAST = timezone(timedelta(hours=2))
 # The same moment in several forms that RFC 3339 allows.
 TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
@@ -30,14 +32,34 @@ def refused_once_expired(
     If the service also accepts `stale`, the call with a long expired token, waiting for the leeway is
     useless. The start of a call counts: a slow service has checked the token long before it answers.
     """
+    expect_challenge(_once_expired(ask, expires_at, stale, ends=(401,)))
+
+
+def refused_in_a_session_once_expired(
+    ask: Callable[[], Exchange],
+    expires_at: float,
+    stale: Callable[[], Exchange],
+    anew: Callable[[], Exchange],
+) -> None:
+    """The same in the session that the token began; `anew` is a call with the token outside of it.
+
+    A server may end the session with its token, and then knows none: MCP has 404 for that, and some use 400.
+    """
+    answer = _once_expired(ask, expires_at, stale, ends=(401, *SESSION_ENDED))
+    expect_challenge(answer if answer.status not in SESSION_ENDED else anew())
+
+
+def _once_expired(
+    ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange], *, ends: Sequence[int]
+) -> Exchange:
+    """The first answer with one of these statuses, or the last one that was waited for."""
     begun, answer = time.time(), ask()
-    while answer.status != 401 and begun < expires_at + 1:
+    while answer.status not in ends and begun < expires_at + 1:
         wait_for(Cause.EXPIRY, min(0.5, max(0.05, expires_at - time.time() + 0.05)))
         begun, answer = time.time(), ask()
-    if answer.status != 401 and (late := stale()).status is not None and late.status < 300:
+    if answer.status not in ends and (late := stale()).status is not None and late.status < 300:
         expect_challenge(late)
-    while answer.status != 401 and begun < expires_at + SERVICE_LEEWAY_S + _WHOLE_SECONDS_S:
+    while answer.status not in ends and begun < expires_at + SERVICE_LEEWAY_S + _WHOLE_SECONDS_S:
         wait_for(Cause.EXPIRY, 0.5)
         begun, answer = time.time(), ask()
-
-    expect_challenge(answer)
+    return answer

@@ -6,6 +6,8 @@ only requests no other token afterwards.
 
 from __future__ import annotations
 
+import secrets
+
 from gateproof.conformance.checks.service._failing_parties import require_recovered
 from gateproof.conformance.checks.service._proxy_calls import (
     USER,
@@ -13,15 +15,15 @@ from gateproof.conformance.checks.service._proxy_calls import (
     requests_proxy_token,
     require_served_uncached,
 )
-from gateproof.conformance.kit.service.service import Service
+from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect, observe, require
+from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.proxy_tokens import PROXY_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
-IN_A_ROW = 20
+IN_A_ROW, MORE_AGENTS = 20, 4
 # If milliseconds are mistaken for seconds, or the reverse, an hour becomes three and a half seconds. After
 # each pause but one, a worker process without an earlier call may serve the call.
 PAUSES, PAUSE_S = 4, 4.5
@@ -55,6 +57,29 @@ def proxy_token_is_reused(service: Service, world: ServiceWorld) -> None:
         f"calls after each of {pauses} pauses of {PAUSE_S:g} s",
         expected="the earlier Proxy token, once at least",
         got="a request for a new one each time",
+    )
+
+
+@check("BACK-02")
+def proxy_token_is_reused_for_every_agent(service: Service, world: ServiceWorld) -> None:
+    """Calls of many agents, one after the other, reuse one Proxy token: it belongs to the service."""
+    most, ext = processes(world), world.gateway.claims(USER)["ext"]
+    orders, mark = world.gateway.orders_of(USER), world.gateway.journal.mark()
+    world.gateway.proxy_token_life_s = PROXY_TOKEN_S
+    for number in range(2 * most + MORE_AGENTS):
+        agent = {**ext["agent"], "client_id": f"agent_{secrets.token_hex(6)}", "domain": f"{number}.example"}
+        answer = service.serve(world.unseen_token(USER, ext={**ext, "agent": agent}))
+        if number == 0 and not service.returns_orders(answer, orders):
+            require_served_uncached(service, world)
+            raise LeftOut("the service serves no agent that it does not know")
+        require_served(answer, orders)
+    asked = len(world.gateway.journal.since(mark, Endpoint.TOKEN))
+
+    expect.that(
+        asked <= most,
+        f"Proxy token requests for {2 * most + MORE_AGENTS} calls of as many agents",
+        expected=f"{most} at most",
+        got=f"{asked}",
     )
 
 

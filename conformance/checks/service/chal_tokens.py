@@ -9,7 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.service._altered_tokens import USER, expired, good_token, refused
-from gateproof.conformance.checks.service._expiring import refused_once_expired
+from gateproof.conformance.checks.service._expiring import (
+    refused_in_a_session_once_expired,
+    refused_once_expired,
+)
 from gateproof.conformance.kit.inputs.near_indicators import NEAR_MISSES
 from gateproof.conformance.kit.service.mcp_session import session_of
 from gateproof.conformance.kit.service.service import Service, require_served
@@ -18,7 +21,6 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.time_limits import SERVICE_LEEWAY_S
 from gateproof.conformance.wire.decoy_server import decoy_server
-from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.forgery import FORGERIES, KEY_URL_FORGERIES, Forgery, Original, original
 from gateproof.fakes.gateway.keys import new_key, signed
 
@@ -140,13 +142,16 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
     # Long enough to be served and to start a session, also on a slow machine.
     exp = int(time.time()) + (5 if over_mcp else 4)
     token = gateway.access_token(USER, exp=exp)
-    asking: list[Callable[[str], Exchange]] = [service.serve]
-    asking += [session_of(service, token).call] if over_mcp else []
-    for ask in asking:
-        require_served(ask(token), gateway.orders_of(USER))
+    require_served(service.serve(token), gateway.orders_of(USER))
+    # A server that allows each user one session has ended that of the call before.
+    session = session_of(service, token) if over_mcp else None
+    if session is not None:
+        require_served(session.call(token), gateway.orders_of(USER))
+    stale, anew = partial(service.serve, expired(world)), partial(service.serve, token)
 
-    for ask in asking:
-        refused_once_expired(partial(ask, token), exp, lambda: service.serve(expired(world)))
+    if session is not None:
+        refused_in_a_session_once_expired(partial(session.call, token), exp, stale, anew)
+    refused_once_expired(anew, exp, stale)
 
 
 @check("CHAL-08")

@@ -21,7 +21,7 @@ from gateproof.conformance.kit.agent.diagnosis import advice
 from gateproof.conformance.kit.agent.launch import Ended, Run, Stop, run_once
 from gateproof.conformance.kit.agent.logs import Logbook
 from gateproof.conformance.kit.agent.visits import Deliver, Visits, deliver_unchanged
-from gateproof.conformance.kit.agent.world import SCOPES, AgentWorld, ReceivedRequest
+from gateproof.conformance.kit.agent.world import METADATA, SCOPES, AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.targets.model import Launch
 from gateproof.conformance.targets.party_names import hosts_below
@@ -259,6 +259,15 @@ def expect_done(run: Run) -> None:
         got=f"{run.said()}{advice(run)}",
         exchange=run.last(),
     )
+
+
+# An agent may read metadata only on the origin of the service that it called.
+READS_NO_METADATA_ELSEWHERE = "the agent reads no metadata on another host than the service's"
+
+
+def came_to_metadata_elsewhere(install: Install) -> bool:
+    """True if the agent connected to the host of metadata that are not on the service's origin."""
+    return install.world.parties[METADATA].came > 0
 
 
 def exchanges(run: Run) -> list[ReceivedRequest]:

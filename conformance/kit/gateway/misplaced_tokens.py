@@ -1,4 +1,4 @@
-"""The JWTs that the suite itself sent in a URL or a cookie, where no agent sends one.
+"""The JWTs that the suite itself sent in a URL or a cookie, where agents send none, but for a hint.
 
 A server may log URLs, so such a token in its log is not the server's mistake.
 """

@@ -77,8 +77,7 @@ class Service:
             self.keyring.add(Secret("access_token", one))
             return _in_a_session(operate(f"Bearer {one}"))
 
-        answer = send(token)
-        return answer if self.algorithms is None else self.algorithms.settle(token, answer, send)
+        return send(token) if self.algorithms is None else self.algorithms.settled(token, send)
 
     def serve_all(self, tokens: Sequence[str], *, at_once: int) -> list[Exchange]:
         """Calls the operation with each of these tokens, several at a time; answers in the same order."""

@@ -29,21 +29,28 @@ _ELSEWHERE = tuple(
 # Sources that only trials of other roles use.
 OF_OTHER_ROLES = {
     "gateway": (
-        *(
-            "conformance/kit/service",
-            "conformance/kit/agent",
-            "conformance/run/service",
-            "conformance/run/agent",
-        ),
-        *("fakes/gateway", "fakes/orders_service.py", "reference/service", "reference/agent"),
+        "conformance/kit/service",
+        "conformance/kit/agent",
+        "conformance/run/service",
+        "conformance/run/agent",
+        "fakes/gateway",
+        "fakes/orders_service.py",
+        "reference/service",
+        "reference/agent",
     ),
     "service": (
-        *("conformance/kit/agent", "conformance/run/agent", "conformance/histories"),
-        *("fakes/orders_service.py", "reference/agent"),
+        "conformance/kit/agent",
+        "conformance/run/agent",
+        "conformance/histories",
+        "fakes/orders_service.py",
+        "reference/agent",
     ),
     "agent": (
-        *("conformance/kit/service", "conformance/run/service", "conformance/histories"),
-        *("reference/gateway", "reference/service"),
+        "conformance/kit/service",
+        "conformance/run/service",
+        "conformance/histories",
+        "reference/gateway",
+        "reference/service",
     ),
 }
 # Enough to distinguish the versions of one file.

@@ -47,6 +47,18 @@ def on_insufficient_scope(fresh_tokens: int) -> dict[str, Any]:
     return {"operate": operate, "fresh_tokens": fresh_tokens}
 
 
+def on_any_refusal(fresh_tokens: int) -> dict[str, Any]:
+    """Takes 403 for a stale token, and counts only the tokens that 401 refuses."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if authorization and answer.status == 401:
+            raise Failed("the service refuses a fresh token")
+        return replace(answer, status=401) if answer.status == 403 else answer
+
+    return {"operate": operate, "fresh_tokens": fresh_tokens}
+
+
 def given_up(only_where_kept: bool) -> dict[str, Any]:
     """Never calls a service again after it has given up on it."""
     kept: list[bool] = []
@@ -98,6 +110,11 @@ DEFECTS = (
         "steps-up-without-end (AGENT-15): The agent gets new tokens without limit while the service answers "
         "insufficient_scope.",
         **on_insufficient_scope(NO_END),
+    ),
+    defect(
+        "forbidden-without-end (AGENT-15): The agent takes any 403 for a stale token, and authorizes again "
+        "without limit.",
+        **on_any_refusal(NO_END),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): Once a service has refused its fresh tokens, the agent never calls "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -23,6 +24,7 @@ from gateproof.reference.defects.agent.row import defect
 from gateproof.reference.defects.agent.stored_state import state_file
 
 _LASTING = 308
+_NEXT = re.compile(r'<([^>]+)>;\s*rel="next"')
 
 
 def following_where(may_follow: Callable[[Outgoing, Answer, str], bool]) -> dict[str, Any]:
@@ -128,7 +130,34 @@ def page_about_the_install() -> str:
     return f"signed in; so far there was {kept.read_text() if kept.exists() else 'nothing'}"
 
 
+def next_page_from(link: Callable[[Answer], str]) -> Callable[[Settings, Ask, Mapping[str, str]], Answer]:
+    """Asks for the next page of the orders with the headers of the first."""
+
+    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        answer = operation.operate(settings, ask, authorization)
+        if answer.status == 200 and (page := link(answer)):
+            ask(Outgoing(method="GET", url=page, headers=dict(authorization)))
+        return answer
+
+    return operate
+
+
+def linked_in_the_header(answer: Answer) -> str:
+    links = (found for value in answer.headers_named("link") if (found := _NEXT.search(value)))
+    return next((found[1] for found in links), "")
+
+
 DEFECTS = (
+    defect(
+        "next-page-of-the-document (AGENT-18): The agent asks for the next page at the address in the "
+        "orders, with its token.",
+        operate=next_page_from(lambda answer: str(answer.document().get("next", ""))),
+    ),
+    defect(
+        "next-page-of-the-link-header (AGENT-18): The agent asks for the next page at the address in the "
+        "header Link, with its token.",
+        operate=next_page_from(linked_in_the_header),
+    ),
     defect(
         "token-on-the-page (AGENT-18): The callback page of a later sign-in shows the previous access token.",
         page=page_about_the_install,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import replace
+from urllib.parse import parse_qsl
 
 from gateproof.doubles.compact_jws import parsed_jwt
 from gateproof.reference.defects.gateway.check_order import has_prompt_none, unless_there_is
 from gateproof.reference.defects.gateway.row import defect
 from gateproof.reference.defects.gateway.wrong_user import approved_where_hinted
+from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
+from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.gateway.policy import authorization
 from gateproof.reference.gateway.policy.authorization import (
     REDIRECT_CHECKS,
@@ -77,7 +80,55 @@ def let_in_silently(recorded: Standing | None, project: Project) -> Standing:
     return "approved" if silent else authorization.agent_standing(recorded, project)
 
 
+def filled_by_the_object(pairs: Pairs) -> Pairs:
+    """Parameters that the query lacks come from the request object, whoever signed it."""
+    given = dict(pairs)
+    parsed = parsed_jwt(given.get("request", ""))
+    if parsed is None:
+        return pairs
+    return (*pairs, *((name, str(value)) for name, value in parsed.claims.items() if name not in given))
+
+
+def has_an_object(facts: AuthorizationFacts) -> bool:
+    return bool(facts.value("request"))
+
+
+def token_without_a_page(asked: Asked, answered: Answered, _gateway: Gateway) -> Answered:
+    """Renews a token in a hidden frame, as clients without a back end wanted it."""
+    query = dict(parse_qsl(asked.query))
+    silent = query.get("prompt") == "none" and "token" in query.get("response_type", "").split()
+    if not asked.path.endswith("/oauth2/auth") or not silent:
+        return answered
+    location = f"{query.get('redirect_uri', '')}#access_token=opaque-token-for-a-hidden-frame"
+    return Answered(status=302, headers=(("location", location),), body=b"")
+
+
 DEFECTS = (
+    defect(
+        "silent-tokens (AUTHZ-05): A request with prompt=none and response_type=token gets a token in the "
+        "fragment.",
+        around=altering_answers(token_without_a_page),
+    ),
+    defect(
+        "challenge-of-an-unchecked-object (AUTHZ-04): Parameters may be in an unsigned request object, and "
+        "its challenge is then not checked.",
+        read_query=filled_by_the_object,
+        redirect_checks=tuple(
+            unless_there_is(has_an_object, each)
+            if each in (authorization.challenge_is_given, authorization.challenge_method_is_s256)
+            else each
+            for each in REDIRECT_CHECKS
+        ),
+    ),
+    defect(
+        "redirect-uri-of-an-unchecked-object (AUTHZ-06): The redirect URI may be in an unsigned request "
+        "object, and is then not checked.",
+        read_query=filled_by_the_object,
+        page_checks=(
+            authorization.client_is_known,
+            unless_there_is(has_an_object, authorization.redirect_uri_is_registered),
+        ),
+    ),
     defect(
         "silent-requests-without-pkce (AUTHZ-03 AUTHZ-04): A request with prompt=none needs no PKCE "
         "parameters, and takes any method.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,8 @@ from gateproof.reference.defects.service.failing_parties import (
     invalid_proxy_token_kept,
 )
 from gateproof.reference.defects.service.row import defect
-from gateproof.reference.service.policy import proxy
+from gateproof.reference.service.policy import proxy, redemption
+from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.upstream import Patience
 from gateproof.reference.service.wire import Answer
 
@@ -80,7 +82,21 @@ def dropped_at(*statuses: int, nth: int = 1) -> dict[str, Any]:
     return {"warrants_new_proxy_token": counted, "proxy_token_is_due": due}
 
 
+# The agent of the call that this task serves.
+_AGENT: ContextVar[str] = ContextVar("agent", default="")
+
+
+def noting_the_agent(facts: CallFacts) -> Hashable:
+    _AGENT.set(str(facts.claims.get("ext", {}).get("agent", {}).get("client_id")))
+    return redemption.cache_key(facts)
+
+
 DEFECTS = (
+    defect(
+        "proxy-token-of-each-agent (BACK-02): The service keeps a Proxy token for each agent.",
+        cache_key=noting_the_agent,
+        proxy_slot=_AGENT.get,
+    ),
     defect(
         "proxy-token-for-each-call (BACK-02): The service requests a new Proxy token for each call.",
         proxy_token_is_due=lambda _token, _now: True,

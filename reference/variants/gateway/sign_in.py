@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote_plus
 
-from gateproof.reference.defects.gateway.silent_requests import SILENT, noting_silence
+from gateproof.reference.defects.gateway.silent_requests import SILENT, filled_by_the_object, noting_silence
 from gateproof.reference.gateway.pages import ApprovePageFacts
 from gateproof.reference.gateway.policies import PAGE_HEADERS
 from gateproof.reference.gateway.policy import authorization, sign_in
@@ -190,6 +190,11 @@ VARIANTS = (
         "signed in and has approved the agent",
         known_user=noting_silence,
         consent=_silent_where_approved,
+    ),
+    variant(
+        "request-objects-are-read: parameters that the query lacks come from the request object, and are "
+        "then checked",
+        read_query=filled_by_the_object,
     ),
     variant(
         "request-objects-are-refused: a request with a request object gets the error request_not_supported",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import math
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateproof.doubles.compact_jws import parsed_jwt
 from gateproof.reference.defects.service.mcp_refreshed import bound_to_first_token
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
@@ -136,6 +139,43 @@ def _without_sessions(app: ASGIApp, _backend: Backend) -> ASGIApp:
     return nameless
 
 
+def _claim(asked: Asked, name: str) -> Any:
+    """A claim of the token in the request; None if there is none."""
+    parsed = parsed_jwt(asked.headers.get("authorization", "").partition(" ")[2])
+    return None if parsed is None else parsed.claims.get(name)
+
+
+def _while_its_token_lives() -> Callable[[Asked, Answered], Answered]:
+    """Looks a session up before it looks at the token; it ends when the token that began it expires."""
+    ends: dict[str, float] = {}
+
+    def change(asked: Asked, answered: Answered) -> Answered:
+        if begun := answered.header(SESSION):
+            ends[begun] = float(_claim(asked, "exp") or 0)
+        if ends.get(asked.headers.get(SESSION, ""), math.inf) < time.time():
+            return Answered(status=404, headers=_JSON, body=b'{"error": "no such session"}')
+        return answered
+
+    return change
+
+
+def _newest_of_the_user() -> Callable[[Asked, Answered], Answered]:
+    """A new session of a user ends the one before."""
+    newest: dict[Any, str] = {}
+    ended: set[str] = set()
+
+    def change(asked: Asked, answered: Answered) -> Answered:
+        if begun := answered.header(SESSION):
+            user = _claim(asked, "sub")
+            ended.update({newest[user]} if user in newest else ())
+            newest[user] = begun
+        if asked.headers.get(SESSION, "") in ended and answered.status < 300:
+            return Answered(status=404, headers=_JSON, body=b'{"error": "no such session"}')
+        return answered
+
+    return change
+
+
 def _of_one_user(app: ASGIApp, _backend: Backend) -> ASGIApp:
     """Accepts a session ID only from the user who started the session."""
     users: dict[bytes, str] = {}
@@ -190,6 +230,15 @@ VARIANTS = (
     mcp_variant(
         "sessions-of-one-user: the service answers another user's session ID like an unknown one",
         around=_of_one_user,
+    ),
+    mcp_variant(
+        "sessions-end-with-their-token: a session ends when the token that began it expires, and is then "
+        "unknown",
+        around=_changing(_while_its_token_lives()),
+    ),
+    mcp_variant(
+        "one-session-of-each-user: a new session of a user ends the one before",
+        around=_changing(_newest_of_the_user()),
     ),
     mcp_variant(
         "sessions-of-one-token: the service answers a session ID with 404 if it comes with another token "

@@ -11,7 +11,9 @@ from gateproof.conformance.kit.service import algorithms
 from gateproof.conformance.kit.service.algorithms import Algorithms
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.gateway.gateway import ScriptedGateway
+from gateproof.fakes.gateway.journal import Call
 from gateproof.fakes.gateway.keys import new_key
+from gateproof.fakes.gateway.script import Endpoint
 
 REQUEST = Request(method="POST", url="https://service.test/orders")
 
@@ -38,7 +40,7 @@ def service(taken: str, sent: list[str]) -> Callable[[str], Exchange]:
 def settled(gateway: ScriptedGateway, taken: str, *, told: bool = False) -> tuple[int | None, list[str]]:
     sent: list[str] = []
     send, token = service(taken, sent), gateway.access_token("alice")
-    answer = Algorithms(gateway, told=told).settle(token, send(token), send)
+    answer = Algorithms(gateway, told=told).settled(token, send)
     return answer.status, sent
 
 
@@ -78,22 +80,78 @@ def test_token_that_is_not_for_the_service_settles_nothing(
 ) -> None:
     """The first call of a run may have such a token, and no algorithm would make the service accept it."""
     settling, sent = Algorithms(scripted, told=False), list[str]()
-    refused = Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
     send = service("ES256", sent)
 
-    assert settling.settle(scripted.access_token("alice", **changes), refused, send) is refused
-    assert sent == []
-    assert settling.settle(scripted.access_token("alice"), refused, send).status == 200
+    assert settling.settled(scripted.access_token("alice", **changes), send).status == 401
+    assert sent == ["RS256"]
+    assert settling.settled(scripted.access_token("alice"), send).status == 200
 
 
 def test_service_in_trouble_and_a_token_that_nobody_issued_settle_nothing(scripted: ScriptedGateway) -> None:
     settling, sent = Algorithms(scripted, told=False), list[str]()
-    refused = Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
-    trouble = Exchange(step="operation", request=REQUEST, answer=Answer(status=500))
     send, good = service("ES256", sent), scripted.access_token("alice")
 
-    assert settling.settle("garbage", refused, send) is refused
-    assert settling.settle(scripted.access_token("alice", exp=1), refused, send) is refused
-    assert settling.settle(good, trouble, send) is trouble
-    assert sent == []
-    assert settling.settle(good, refused, send).status == 200
+    assert settling.settled("garbage", answering(401)).status == 401
+    assert settling.settled(scripted.access_token("alice", exp=1), send).status == 401
+    assert settling.settled(good, answering(500)).status == 500
+    assert sent == ["RS256"]
+    assert settling.settled(good, send).status == 200
+
+
+def answering(status: int, meanwhile: Callable[[], None] = lambda: None) -> Callable[[str], Exchange]:
+    """Answers every token with this status."""
+
+    def send(_token: str) -> Exchange:
+        meanwhile()
+        return Exchange(step="operation", request=REQUEST, answer=Answer(status=status))
+
+    return send
+
+
+def asked_for_a_proxy_token(gateway: ScriptedGateway) -> None:
+    call = Call(
+        ordinal=1,
+        endpoint=Endpoint.TOKEN,
+        method="POST",
+        target="/oauth2/token",
+        headers=(),
+        body=b"",
+        at_s=0.0,
+    )
+    gateway.journal.note(call)
+
+
+def test_refusal_after_a_call_of_the_gateway_settles_nothing(scripted: ScriptedGateway) -> None:
+    """A service may answer 401 if it gets no Proxy token: it asked for one, so it had accepted the token."""
+    settling, good = Algorithms(scripted, told=False), scripted.access_token("alice")
+
+    assert settling.settled(good, answering(401, lambda: asked_for_a_proxy_token(scripted))).status == 401
+    assert len(scripted.core_keys) == 1
+    assert settling.settled(good, service("ES256", [])).status == 200
+
+
+def test_copy_after_which_the_service_calls_the_gateway_was_accepted(scripted: ScriptedGateway) -> None:
+    sent: list[str] = []
+
+    def send(token: str) -> Exchange:
+        sent.append(jwt.get_unverified_header(token)["alg"])
+        if sent[-1] == "PS256":
+            asked_for_a_proxy_token(scripted)
+        return Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
+
+    Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send)
+
+    assert [key.algorithm for key in scripted.core_keys] == ["PS256"]
+
+
+def test_token_that_is_accepted_at_the_second_try_keeps_its_key(scripted: ScriptedGateway) -> None:
+    """A service may refuse the first token because it has yet to fetch the keys."""
+    sent: list[str] = []
+
+    def send(token: str) -> Exchange:
+        sent.append(jwt.get_unverified_header(token)["alg"])
+        status = 200 if sent.count("RS256") == 2 else 401
+        return Exchange(step="operation", request=REQUEST, answer=Answer(status=status))
+
+    assert Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send).status == 200
+    assert [key.algorithm for key in scripted.core_keys] == ["RS256"]
