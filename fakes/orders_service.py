@@ -27,6 +27,8 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
 }
 
+_NOTHING = Replied(status=404, document={"error": "not_found"})
+
 
 class OrdersService:
     """Answers correctly unless a test sets one of its attributes; every request is in its journal."""
@@ -40,6 +42,11 @@ class OrdersService:
         self.metadata_path = WELL_KNOWN
         # The metadata URL in the challenge; None: its own.
         self.pointer: str | None = None
+        # True: the metadata are at another path of the service, and not at the usual one.
+        self.metadata_moved = False
+        self.moved_path = f"/about/{secrets.token_hex(4)}/who-authorizes"
+        # Further members beside the orders.
+        self.beside_the_orders: dict[str, Any] = {}
         self.challenge = QUOTED
         # True: the challenge for a refused token has error="invalid_token" (RFC 6750 section 3.1: SHOULD).
         self.says_why = True
@@ -70,20 +77,28 @@ class OrdersService:
             ("GET", f"{path}/mcp"): (Endpoint.OPERATION, self.stream),
             ("POST", f"{path}/mcp"): (Endpoint.OPERATION, self.mcp),
             ("DELETE", f"{path}/mcp"): (Endpoint.OPERATION, self.end_session),
+            ("GET", f"{path}{self.moved_path}"): (
+                Endpoint.METADATA,
+                lambda _: self.metadata() if self.metadata_moved else _NOTHING,
+            ),
             **self.metadata_routes(),
         }
 
     def metadata_routes(self) -> Routes:
         """The metadata alone, which can be on another host."""
         path = urlsplit(self.url).path if self.metadata_path == WELL_KNOWN else ""
-        return {("GET", f"{path}{self.metadata_path}"): (Endpoint.METADATA, lambda _: self.metadata())}
+        return {
+            ("GET", f"{path}{self.metadata_path}"): (
+                Endpoint.METADATA,
+                lambda _: _NOTHING if self.metadata_moved else self.metadata(),
+            )
+        }
 
     def elsewhere(self, call: Call) -> Replied:
         """404 for all other paths; without a token the challenge, except for well-known paths."""
-        nothing = Replied(status=404, document={"error": "not_found"})
         if "/.well-known/" in call.target:
-            return nothing
-        return self._refused(call, counts=False) or nothing
+            return _NOTHING
+        return self._refused(call, counts=False) or _NOTHING
 
     def metadata(self) -> Replied:
         document = {
@@ -151,7 +166,8 @@ class OrdersService:
         target = self.redirects_without_token_to
         if not given and target is not None and call.endpoint is Endpoint.OPERATION:
             return Replied(status=self.redirect_status, headers={"location": target})
-        pointer = self.pointer or f"{self.url}{self.metadata_path}"
+        own = self.moved_path if self.metadata_moved else self.metadata_path
+        pointer = self.pointer or f"{self.url}{own}"
         scope = " ".join(("openid", *self.scopes))
         challenge = self.challenge.format(pointer=pointer, scope=scope)
         why = ', error="invalid_token"' if given and self.says_why else ""
@@ -161,7 +177,7 @@ class OrdersService:
 
     def _orders(self, call: Call) -> Replied:
         self.served.append(call.ordinal)
-        return Replied(status=200, document={"orders": self.orders})
+        return Replied(status=200, document={"orders": self.orders, **self.beside_the_orders})
 
     def _initialized(self, message: dict[str, Any]) -> Replied:
         params = message.get("params")
@@ -192,7 +208,7 @@ class OrdersService:
         if not isinstance(params, dict) or params.get("name") != TOOL["name"]:
             return Replied(status=200, document=_failed(number, -32602, "no such tool"))
         self.served.append(call.ordinal)
-        text = json.dumps({"orders": self.orders})
+        text = json.dumps({"orders": self.orders, **self.beside_the_orders})
         return _result(number, {"content": [{"type": "text", "text": text}], "isError": False})
 
 

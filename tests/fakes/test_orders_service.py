@@ -77,6 +77,18 @@ def test_metadata_name_the_service_and_its_gateway(service: OrdersService) -> No
     assert document["authorization_servers"] == ["https://127.0.0.1:2/res_1"]
 
 
+def test_metadata_are_only_where_the_challenge_says_once_they_have_moved(service: OrdersService) -> None:
+    def at(path: str) -> Replied:
+        endpoint, answer = service.routes()["GET", path]
+        assert endpoint is Endpoint.METADATA
+        return answer(call())
+
+    assert [at(path).status for path in (service.metadata_path, service.moved_path)] == [200, 404]
+    service.metadata_moved = True
+    assert [at(path).status for path in (service.metadata_path, service.moved_path)] == [404, 200]
+    assert f"{service.url}{service.moved_path}" in service.plain(call()).headers["www-authenticate"]
+
+
 def test_tool_call_needs_a_session(service: OrdersService) -> None:
     asked = {"id": 2, "params": {"name": "list_orders", "arguments": {}}}
     met = service.mcp(message("initialize", id=1, params={"protocolVersion": "2025-03-26"}))

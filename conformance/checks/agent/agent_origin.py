@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
 from gateproof.conformance.kit.agent.agent import (
-    READS_NO_METADATA_ELSEWHERE,
     Agents,
     Install,
-    came_to_metadata_elsewhere,
     end_tokens,
+    leave_out_without_metadata_elsewhere,
     require_all_in_time,
     require_done,
     require_ended,
@@ -118,13 +117,16 @@ def next_page_elsewhere_gets_no_token(agents: Agents) -> None:
     require_done(agents.normal())
     install = agents.install()
     page = f"{_another_host(install)}?page=2"
-    more = Answer(headers={"link": f'<{page}>; rel="next"'}, members={"next": page, "links": {"next": page}})
-    install.world.service.script.always(Endpoint.OPERATION, more)
+    service = install.world.service
+    service.beside_the_orders = {"next": page, "links": {"next": page}}
+    service.script.always(Endpoint.OPERATION, Answer(headers={"link": f'<{page}>; rel="next"'}))
     run = require_ended(install.launch("a run whose orders name a next page at another host"))
     _came_to_the_service(install, run)
 
     observe(asks_for_the_next_page=bool(run.calls(party=ATTACKER)))
     _nowhere_else(install, run)
+    if not run.done:
+        raise LeftOut("the agent reads no orders that name a next page")
 
 
 @check("AGENT-18", cases=tuple(WITHOUT_A_TOKEN))
@@ -159,8 +161,7 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
     require_done(agents.normal())
     install = agents.install(metadata_apart=True)
     first = require_ended(install.launch("a run with metadata on another host"))
-    if not first.done and not came_to_metadata_elsewhere(install):
-        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
+    leave_out_without_metadata_elsewhere(install, first)
     require_done(first)
     end_tokens(install.world)
     run = require_ended(install.launch("a run after the tokens have expired, with metadata on another host"))

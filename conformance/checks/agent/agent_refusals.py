@@ -128,7 +128,7 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
 def forbidden_operation_has_an_end(agents: Agents) -> None:
     """If the service answers 403 and says no more, authorizations and calls of the run have an end."""
     require_done(agents.normal())
-    _has_an_end(require_ended(recovered(agents, SERVICE_FORBIDS).runs[0]))
+    _has_an_end(recovered(agents, SERVICE_FORBIDS).runs[0])
 
 
 @check("AGENT-11", needs=["faults"])
@@ -191,6 +191,7 @@ def _has_an_end(run: Run) -> None:
         got=f"{most}",
         exchange=run.last(),
     )
+    require_ended(run)
     expect.that(
         run.ended is Ended.BY_ITSELF and run.authorizations() < MOST_AUTHORIZATIONS,
         f"authorizations of {run.what}, until the agent gives up",

@@ -251,7 +251,7 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
     lure.set_up(install)
     run = require_ended(install.launch(f"a run in which {case}"))
     if len(install.runs) > 1 and not lure.passes(run):
-        raise LeftOut("the agent has cached the documents, and does not see where they changed")
+        raise LeftOut("the agent has cached the documents, or reads none on another host")
     require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
     _no_credential_sent_to(install.world.gateway_endpoints, run, lure.waits, lure.whose)
@@ -272,7 +272,7 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
     install.world.service.pointer = f"{install.world.url(ATTACKER)}{WELL_KNOWN}"
     run = require_ended(install.launch(f"a run that is shown another resource's metadata {case}"))
     if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=ATTACKER):
-        raise LeftOut("the agent has cached the documents, and does not see where they changed")
+        raise LeftOut("the agent has cached the documents, or reads none on another host")
 
     _no_code_was_sent(run)
 

@@ -102,12 +102,9 @@ def refresh_brings_no_scope_that_was_not_granted(world: World, case: str) -> Non
 
 
 def _brings_no_further_scope(world: World, case: str, *, first_refreshed: bool) -> None:
-    world, resource = world.in_one_browser(), refreshable(world, NotApplicable).resource
-    if len(resource.scopes) < 2:
-        indicator = f"https://api.merchant.example/v4/{world.unique()}"
-        resource = world.projects.resource(indicator=indicator, scopes=SCOPES)
+    world, resource = world.in_one_browser(), two_scopes(world)
     asked, other = resource.scopes[:2]
-    grant = _with_one_scope(world, resource, asked)
+    grant = with_one_scope(world, resource, asked)
     granted = scopes_in(grant.answer)
     if other in granted:
         raise LeftOut("a request for one scope of the Resource is granted all of them")
@@ -218,7 +215,16 @@ def form_of(grant: Grant) -> list[tuple[str, str]]:
     return [("grant_type", "refresh_token"), ("refresh_token", grant.refresh_token.reveal())]
 
 
-def _with_one_scope(world: World, resource: Resource, scope: str) -> Grant:
+def two_scopes(world: World) -> Resource:
+    """A Resource with two scopes, at a gateway that supports the refresh grant."""
+    resource = refreshable(world, NotApplicable).resource
+    if len(resource.scopes) >= 2:
+        return resource
+    indicator = f"https://api.merchant.example/v4/{world.unique()}"
+    return world.projects.resource(indicator=indicator, scopes=SCOPES)
+
+
+def with_one_scope(world: World, resource: Resource, scope: str) -> Grant:
     """The tokens of an authorization that requested only this scope of the Resource."""
     attempt = world.attempt(resource=resource)
     scopes = " ".join(("openid", scope, *world.extra_scopes))

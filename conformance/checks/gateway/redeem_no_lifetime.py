@@ -11,6 +11,7 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect
 from gateproof.conformance.suite.parties import Grant
+from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
 
 UNSTATED = {"outcome": "odd_lifetime", "lifetime": "missing"}
@@ -38,8 +39,11 @@ def unstated_life_has_not_ended(world: World) -> None:
     """`expires_at` of a merchant token issued without `expires_in` is absent or not in the past."""
     grant, proxy_token = _signed_in(world)
 
-    answer = world.backend.require_redeemed(grant, proxy_token)
+    is_not_over(world, world.backend.require_redeemed(grant, proxy_token))
 
+
+def is_not_over(world: World, answer: Exchange) -> None:
+    """`expires_at` of a redemption is absent or not in the past."""
     said = answer.member("expires_at")
     moment = _moment(said)
     expect.that(

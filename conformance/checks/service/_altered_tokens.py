@@ -30,8 +30,8 @@ def refused(service: Service, world: ServiceWorld, token: str) -> None:
     expect_refused_twice(lambda: service.serve(token), lambda: service.serve_once(token))
 
 
-def for_the_service_itself(service: Service, world: ServiceWorld) -> str:
-    """A token for the service; for another party if the service's URL is the Resource indicator itself."""
+def for_another_audience(service: Service, world: ServiceWorld) -> str:
+    """A token for the service; for a third party if the service's URL is the Resource indicator."""
     own = service.service_url
     audience = own if own != world.gateway.setup.indicator else "https://api.other.example/v1"
     return world.gateway.access_token(USER, aud=[audience])

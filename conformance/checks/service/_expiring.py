@@ -13,8 +13,8 @@ from gateproof.conformance.wire.exchange import Exchange
 
 # The extra delay of a service that compares whole seconds and still accepts at the end of the leeway.
 _WHOLE_SECONDS_S = 2
-# The statuses of a server that does not know a session any more.
-SESSION_ENDED = (400, 404)
+# The statuses of a server that does not know a session.
+OUTSIDE = frozenset({400, 404})
 _EAST = timezone(timedelta(hours=2))
 # The same moment in several forms that RFC 3339 allows.
 TIMESTAMPS: Mapping[str, Callable[[float], str]] = {
@@ -32,27 +32,25 @@ def refused_once_expired(
     If the service also accepts `stale`, the call with a long expired token, waiting for the leeway is
     useless. The start of a call counts: a slow service has checked the token long before it answers.
     """
-    expect_challenge(_once_expired(ask, expires_at, stale, ends=(401,)))
+    expect_challenge(_at_the_end(ask, expires_at, stale, ends=(401,)))
 
 
 def refused_in_a_session_once_expired(
-    ask: Callable[[], Exchange],
-    expires_at: float,
-    stale: Callable[[], Exchange],
-    anew: Callable[[], Exchange],
+    ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange]
 ) -> None:
-    """The same in the session that the token began; `anew` is a call with the token outside of it.
+    """The same in the session that the token began; claims nothing if the server ends the session itself.
 
-    A server may end the session with its token, and then knows none: MCP has 404 for that, and some use 400.
+    MCP has 404 for a session that the server does not know any more, and some use 400.
     """
-    answer = _once_expired(ask, expires_at, stale, ends=(401, *SESSION_ENDED))
-    expect_challenge(answer if answer.status not in SESSION_ENDED else anew())
+    answer = _at_the_end(ask, expires_at, stale, ends=(401, *OUTSIDE))
+    if answer.status not in OUTSIDE:
+        expect_challenge(answer)
 
 
-def _once_expired(
+def _at_the_end(
     ask: Callable[[], Exchange], expires_at: float, stale: Callable[[], Exchange], *, ends: Sequence[int]
 ) -> Exchange:
-    """The first answer with one of these statuses, or the last one that was waited for."""
+    """The first answer with one of these statuses, or the last one; expects that `stale` is refused."""
     begun, answer = time.time(), ask()
     while answer.status not in ends and begun < expires_at + 1:
         wait_for(Cause.EXPIRY, min(0.5, max(0.05, expires_at - time.time() + 0.05)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.service._altered_tokens import USER, for_the_service_itself
+from gateproof.conformance.checks.service._altered_tokens import USER, for_another_audience
 from gateproof.conformance.kit.service.cookies import CookieKeeper
 from gateproof.conformance.kit.service.mcp_session import is_a_stream, session_of
 from gateproof.conformance.kit.service.service import (
@@ -102,7 +102,7 @@ def session_of_a_good_token_takes_none_of_another_issuer(service: Service, world
 @check("CHAL-06")
 def session_of_a_good_token_takes_none_for_another_audience(service: Service, world: ServiceWorld) -> None:
     """In a session started with a good token, a token for the service itself gets the challenge."""
-    _refused_in_a_session(service, world, for_the_service_itself(service, world))
+    _refused_in_a_session(service, world, for_another_audience(service, world))
 
 
 def _refused_in_a_session(service: Service, world: ServiceWorld, token: str) -> None:

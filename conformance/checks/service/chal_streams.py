@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from gateproof.conformance.checks.service._altered_tokens import USER, expired, for_the_service_itself
+from gateproof.conformance.checks.service._altered_tokens import USER, expired, for_another_audience
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -41,7 +41,7 @@ def token_for_another_audience_opens_and_ends_nothing(
     service: Service, world: ServiceWorld, case: str
 ) -> None:
     """A token for the service itself opens no event stream of a session, and does not end the session."""
-    foreign = for_the_service_itself(service, world)
+    foreign = for_another_audience(service, world)
 
     _does_nothing(service, world, case, "a token for another audience", foreign)
 

@@ -147,11 +147,11 @@ def token_that_was_accepted_before_expires_all_the_same(service: Service, world:
     session = session_of(service, token) if over_mcp else None
     if session is not None:
         require_served(session.call(token), gateway.orders_of(USER))
-    stale, anew = partial(service.serve, expired(world)), partial(service.serve, token)
+    stale = partial(service.serve, expired(world))
 
     if session is not None:
-        refused_in_a_session_once_expired(partial(session.call, token), exp, stale, anew)
-    refused_once_expired(anew, exp, stale)
+        refused_in_a_session_once_expired(partial(session.call, token), exp, stale)
+    refused_once_expired(partial(service.serve, token), exp, stale)
 
 
 @check("CHAL-08")

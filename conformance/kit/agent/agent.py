@@ -261,13 +261,27 @@ def expect_done(run: Run) -> None:
     )
 
 
-# An agent may read metadata only on the origin of the service that it called.
-READS_NO_METADATA_ELSEWHERE = "the agent reads no metadata on another host than the service's"
+# An agent need not read metadata elsewhere.
+READS_NO_METADATA_ELSEWHERE = "the agent reads no metadata on a host other than the service's"
 
 
 def came_to_metadata_elsewhere(install: Install) -> bool:
     """True if the agent connected to the host of metadata that are not on the service's origin."""
     return install.world.parties[METADATA].came > 0
+
+
+def leave_out_without_metadata_elsewhere(install: Install, run: Run) -> None:
+    """Raises LeftOut if a run did not succeed because the agent uses no metadata elsewhere.
+
+    It may not connect there, or not believe that they are about the service (RFC 9728 section 3.3).
+    """
+    if run.done:
+        return
+    if not came_to_metadata_elsewhere(install):
+        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
+    got = any(each.call.status == 200 for each in run.calls(Endpoint.METADATA))
+    if got and not run.visits and not run.calls(Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN):
+        raise LeftOut("the agent does not use metadata whose `resource` is not the URL that it called")
 
 
 def exchanges(run: Run) -> list[ReceivedRequest]:

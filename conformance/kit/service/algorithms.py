@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from enum import Enum
 from threading import Lock
 
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import KEY_FOUND_S
 from gateproof.conformance.wire.exchange import Exchange
@@ -16,16 +18,22 @@ from gateproof.fakes.gateway.script import Endpoint
 USUAL = "RS256"
 _OTHERS = ("ES256", "PS256", "EdDSA")
 _PAUSE_S = 2.0
-# What a service calls only for a token that it has accepted.
-_FOR_A_TOKEN = (Endpoint.TOKEN, Endpoint.REDEMPTION, Endpoint.MERCHANT_API)
+
+
+class Verdict(Enum):
+    """What an answer says of the token's algorithm."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
 
 
 class Algorithms:
     """Settles the signature algorithm of good tokens for the rest of the run.
 
     If the service refuses the first good token, keys of the other algorithms are added to the core key set,
-    and the token is sent again, signed with each of them and as it was. A service may need a while to fetch
-    the key set again. If it calls gateway or merchant for a token, it has accepted it, whatever it answers.
+    and the token is sent again, as it was and signed with each of them. A service may need a while to fetch
+    the key set again.
     """
 
     def __init__(self, gateway: ScriptedGateway, *, told: bool) -> None:
@@ -40,35 +48,42 @@ class Algorithms:
         with self._lock:
             if not self._open or not self._gateway.is_good(token):
                 return answer
-            refused = self._is_refusal(answer, mark)
-            if refused is None:
+            said = self._verdict(token, answer, mark)
+            if said is Verdict.UNKNOWN:
                 return answer
             self._open = False
-            return self._tried(token, answer, send) if refused else answer
+            return answer if said is Verdict.ACCEPTED else self._tried(token, answer, send)
 
     def _tried(self, token: str, answer: Exchange, send: Callable[[str], Exchange]) -> Exchange:
         gateway = self._gateway
-        first = gateway.core_key
+        kept = first = gateway.core_key
         others = [gateway.add_core_key(algorithm) for algorithm in _OTHERS]
-        copies = [(key, gateway.resigned_with(key, token)) for key in others]
+        copies = [(first, token), *((key, gateway.resigned_with(key, token)) for key in others)]
         deadline = time.monotonic() + KEY_FOUND_S
-        while time.monotonic() < deadline:
-            for key, copy in [*copies, (first, token)]:
-                mark = gateway.journal.mark()
-                taken = send(copy)
-                if taken.status != 401 or self._called_for_it(mark):
-                    gateway.keep_core_keys(key)
-                    return taken
-            wait_for(Cause.KEYS, _PAUSE_S)
-        gateway.keep_core_keys(first)
-        return answer
+        try:
+            while time.monotonic() < deadline:
+                for key, copy in copies:
+                    mark = gateway.journal.mark()
+                    try:
+                        taken = send(copy)
+                    except LeftOut:
+                        # An MCP server without sessions, which has accepted the token.
+                        kept = key
+                        raise
+                    if self._verdict(copy, taken, mark) is Verdict.ACCEPTED:
+                        kept = key
+                        return taken
+                wait_for(Cause.KEYS, _PAUSE_S)
+            return answer
+        finally:
+            gateway.keep_core_keys(kept)
 
-    def _is_refusal(self, answer: Exchange, mark: int) -> bool | None:
-        """True for a refused token, False for an accepted one; None if the answer does not tell."""
+    def _verdict(self, token: str, answer: Exchange, mark: int) -> Verdict:
+        """A service may answer 401 for a token that it has accepted, if gateway or merchant fail it then."""
         if answer.status is not None and answer.status < 300:
-            return False
-        return True if answer.status == 401 and not self._called_for_it(mark) else None
-
-    def _called_for_it(self, mark: int) -> bool:
-        calls = self._gateway.journal.since(mark)
-        return any(call.endpoint in _FOR_A_TOKEN for call in calls)
+            return Verdict.ACCEPTED
+        calls = self._gateway.journal.since(mark, Endpoint.REDEMPTION, Endpoint.TOKEN)
+        if any(call.header("authorization") == f"Bearer {token}" for call in calls):
+            return Verdict.ACCEPTED
+        failed = any(call.endpoint is Endpoint.TOKEN and call.status >= 400 for call in calls)
+        return Verdict.REFUSED if answer.status == 401 and not failed else Verdict.UNKNOWN

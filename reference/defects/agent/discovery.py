@@ -133,7 +133,21 @@ def broken_report(orders: Sequence[Any]) -> str:
     return str(orders[len(orders)])
 
 
+def usual_address_first(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+    """Reads the metadata at the usual address before any call, and once more after a challenge."""
+    usual = guessed((), settings.service_url)
+    if given or ask(Outgoing(method="GET", url=usual)).status != 200:
+        return operation.operate(settings, ask, given)
+    return Answer(status=401)
+
+
 DEFECTS = (
+    defect(
+        "metadata-guessed-before-any-challenge (AGENT-01): The agent reads the metadata at the usual address "
+        "before any call, and never at the address in a challenge.",
+        operate=usual_address_first,
+        metadata_url=guessed,
+    ),
     defect(
         "metadata-guessed (AGENT-01): The agent ignores the pointer in the challenge and uses the "
         "well-known path.",

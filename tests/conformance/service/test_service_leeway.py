@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,3 +61,23 @@ def test_leeway_of_a_minute_is_granted(
 def test_more_is_not(monkeypatch: pytest.MonkeyPatch, leeway_s: float, takes_s: float) -> None:
     with pytest.raises(Violated):
         _asked(SlowService(leeway_s=leeway_s, takes_s=takes_s), monkeypatch)
+
+
+@pytest.mark.parametrize("status", [400, 404])
+@pytest.mark.parametrize("before_s", [-2, 0, 2])
+def test_session_may_end_with_its_token_or_before(
+    monkeypatch: pytest.MonkeyPatch, status: int, before_s: float
+) -> None:
+    """Whether the token is refused outside of the session is another claim."""
+    service = SlowService(leeway_s=60, takes_s=0.01)
+    clock: Any = service
+    monkeypatch.setattr(_expiring, "time", clock)
+    monkeypatch.setattr("gateproof.conformance.suite.pauses.time", clock)
+
+    def ask() -> Exchange:
+        answer = service.ask()
+        ended = service.now > EXPIRES_AT - before_s
+        return replace(answer, answer=Answer(status=status)) if ended else answer
+
+    with tallying():
+        _expiring.refused_in_a_session_once_expired(ask, EXPIRES_AT, lambda: service.ask(EXPIRES_AT - 120))

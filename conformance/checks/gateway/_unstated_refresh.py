@@ -1,0 +1,43 @@
+"""Redemptions after a refresh for which the merchant stated no `expires_in`."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.gateway.redeem_no_lifetime import UNSTATED
+from gateproof.conformance.kit.gateway.isolated_user import (
+    IsolatedUser,
+    isolated_user,
+    let_expire,
+    redeem_past,
+    require_unexpired,
+)
+from gateproof.conformance.kit.gateway.world import World
+from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.wire.exchange import Exchange
+
+TIMES = 2
+# Between the redemptions: more than clocks may differ, and less than usual lives.
+PAUSE_S = 240
+
+
+def refreshed_without_a_life(world: World) -> tuple[IsolatedUser, object, list[Exchange]]:
+    """A user, the expired merchant token, and redemptions after refreshes without a stated lifetime.
+
+    Raises LeftOut for a gateway that then asks for a new sign-in: `expires_in` is only recommended, but some
+    take an answer without it for none.
+    """
+    alone = isolated_user(world, own=True)
+    alone.short_lived()
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    expired = world.backend.require_redeemed(grant, proxy_token).member("access_token")
+    alone.short_lived(refresh=UNSTATED)
+    let_expire(world)
+    answers = []
+    for _ in range(TIMES):
+        answer = redeem_past(world, grant, proxy_token, str(expired))
+        if answer.status == 410:
+            raise LeftOut("the gateway takes a refresh without expires_in for a rejected one")
+        require_unexpired(world, grant, answer)
+        answers.append(answer)
+        if world.clock.can_move() and len(answers) < TIMES:
+            world.clock.advance(PAUSE_S)
+    return alone, expired, answers
