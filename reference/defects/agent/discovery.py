@@ -143,13 +143,13 @@ def usual_address_first(settings: Settings, ask: Ask, given: Mapping[str, str]) 
 
 DEFECTS = (
     defect(
-        "metadata-guessed-before-any-challenge (AGENT-01): The agent reads the metadata at the usual address "
-        "before any call, and never at the address in a challenge.",
+        "pointer-ignored-after-the-usual-address (AGENT-01): The agent reads the metadata at the usual "
+        "address before any call, and never at the address in a challenge.",
         operate=usual_address_first,
         metadata_url=guessed,
     ),
     defect(
-        "metadata-guessed (AGENT-01): The agent ignores the pointer in the challenge and uses the "
+        "pointer-ignored (AGENT-01): The agent ignores the pointer in the challenge and uses the "
         "well-known path.",
         metadata_url=guessed,
     ),

@@ -31,8 +31,8 @@ def with_retries(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Ans
     return operate
 
 
-def on_insufficient_scope(fresh_tokens: int) -> dict[str, Any]:
-    """Gets new tokens, up to this number, while the service answers insufficient_scope."""
+def stale_if_forbidden(fresh_tokens: int, concerned: Callable[[Answer], bool]) -> dict[str, Any]:
+    """Takes such a 403 for a stale token, and gets new tokens, up to this number."""
     refused: list[int] = []
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
@@ -41,22 +41,13 @@ def on_insufficient_scope(fresh_tokens: int) -> dict[str, Any]:
             refused.append(answer.status)
             if len(refused) > MOST_REFUSED:
                 raise Failed("the service refuses fresh tokens")
-        wants = any("insufficient_scope" in said for said in answer.headers_named("www-authenticate"))
-        return replace(answer, status=401) if answer.status == 403 and wants else answer
+        return replace(answer, status=401) if answer.status == 403 and concerned(answer) else answer
 
     return {"operate": operate, "fresh_tokens": fresh_tokens}
 
 
-def on_any_refusal(fresh_tokens: int) -> dict[str, Any]:
-    """Takes 403 for a stale token, and counts only the tokens that 401 refuses."""
-
-    def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
-        answer = operation.operate(settings, ask, authorization)
-        if authorization and answer.status == 401:
-            raise Failed("the service refuses a fresh token")
-        return replace(answer, status=401) if answer.status == 403 else answer
-
-    return {"operate": operate, "fresh_tokens": fresh_tokens}
+def wants_more_scopes(answer: Answer) -> bool:
+    return any("insufficient_scope" in said for said in answer.headers_named("www-authenticate"))
 
 
 def given_up(only_where_kept: bool) -> dict[str, Any]:
@@ -109,12 +100,12 @@ DEFECTS = (
     defect(
         "steps-up-without-end (AGENT-15): The agent gets new tokens without limit while the service answers "
         "insufficient_scope.",
-        **on_insufficient_scope(NO_END),
+        **stale_if_forbidden(NO_END, wants_more_scopes),
     ),
     defect(
         "forbidden-without-end (AGENT-15): The agent takes any 403 for a stale token, and authorizes again "
         "without limit.",
-        **on_any_refusal(NO_END),
+        **stale_if_forbidden(NO_END, lambda _answer: True),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): Once a service has refused its fresh tokens, the agent never calls "

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gateproof.reference.agent.policy import exchange
 from gateproof.reference.agent.wire import Answer, Outgoing
-from gateproof.reference.defects.agent.stopping import on_insufficient_scope, with_retries
+from gateproof.reference.defects.agent.stopping import stale_if_forbidden, wants_more_scopes, with_retries
 from gateproof.reference.variants.agent.requests import registers_more
 from gateproof.reference.variants.variant import variant
 
@@ -44,7 +44,7 @@ VARIANTS = (
     ),
     variant(
         "steps-up-twice: the agent gets up to two fresh tokens while the service answers insufficient_scope",
-        **on_insufficient_scope(2),
+        **stale_if_forbidden(2, wants_more_scopes),
     ),
     variant(
         "registers-less-when-refused: the agent repeats a refused registration without optional members",

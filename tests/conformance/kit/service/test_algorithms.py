@@ -9,6 +9,7 @@ import pytest
 
 from gateproof.conformance.kit.service import algorithms
 from gateproof.conformance.kit.service.algorithms import Algorithms
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.fakes.gateway.gateway import ScriptedGateway
 from gateproof.fakes.gateway.journal import Call
@@ -108,40 +109,75 @@ def answering(status: int, meanwhile: Callable[[], None] = lambda: None) -> Call
     return send
 
 
-def asked_for_a_proxy_token(gateway: ScriptedGateway) -> None:
+def called(gateway: ScriptedGateway, endpoint: Endpoint, status: int, token: str = "") -> None:
+    """The service has sent the gateway a request."""
     call = Call(
         ordinal=1,
-        endpoint=Endpoint.TOKEN,
+        endpoint=endpoint,
         method="POST",
-        target="/oauth2/token",
-        headers=(),
+        target="/",
+        headers=(("authorization", f"Bearer {token}"),),
         body=b"",
         at_s=0.0,
+        status=status,
     )
     gateway.journal.note(call)
 
 
-def test_refusal_after_a_call_of_the_gateway_settles_nothing(scripted: ScriptedGateway) -> None:
-    """A service may answer 401 if it gets no Proxy token: it asked for one, so it had accepted the token."""
+def test_refusal_after_a_failed_call_settles_nothing(scripted: ScriptedGateway) -> None:
+    """A service may answer 401 if it gets no Proxy token, whatever it thinks of the agent's token."""
     settling, good = Algorithms(scripted, told=False), scripted.access_token("alice")
 
-    assert settling.settled(good, answering(401, lambda: asked_for_a_proxy_token(scripted))).status == 401
+    send = answering(401, lambda: called(scripted, Endpoint.TOKEN, 500))
+    assert settling.settled(good, send).status == 401
     assert len(scripted.core_keys) == 1
     assert settling.settled(good, service("ES256", [])).status == 200
 
 
-def test_copy_after_which_the_service_calls_the_gateway_was_accepted(scripted: ScriptedGateway) -> None:
+def test_refusal_after_a_proxy_token_came_is_one(scripted: ScriptedGateway) -> None:
+    """A service may get its Proxy token before it looks at the agent's token."""
     sent: list[str] = []
+    takes = service("ES256", sent)
 
     def send(token: str) -> Exchange:
-        sent.append(jwt.get_unverified_header(token)["alg"])
-        if sent[-1] == "PS256":
-            asked_for_a_proxy_token(scripted)
+        called(scripted, Endpoint.TOKEN, 200)
+        return takes(token)
+
+    assert Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send).status == 200
+    assert [key.algorithm for key in scripted.core_keys] == ["ES256"]
+
+
+def test_copy_that_the_service_redeems_was_accepted(scripted: ScriptedGateway) -> None:
+    def send(token: str) -> Exchange:
+        if jwt.get_unverified_header(token)["alg"] == "PS256":
+            called(scripted, Endpoint.REDEMPTION, 500, token)
         return Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
 
     Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send)
 
     assert [key.algorithm for key in scripted.core_keys] == ["PS256"]
+
+
+def test_copy_at_which_the_service_breaks_is_not_kept(scripted: ScriptedGateway) -> None:
+    def send(token: str) -> Exchange:
+        status = {"RS256": 401, "ES256": 500}.get(jwt.get_unverified_header(token)["alg"], 200)
+        return Exchange(step="operation", request=REQUEST, answer=Answer(status=status))
+
+    Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send)
+
+    assert [key.algorithm for key in scripted.core_keys] == ["PS256"]
+
+
+def test_server_without_sessions_keeps_the_key_that_it_took(scripted: ScriptedGateway) -> None:
+    def send(token: str) -> Exchange:
+        if jwt.get_unverified_header(token)["alg"] == "EdDSA":
+            raise LeftOut("no sessions")
+        return Exchange(step="operation", request=REQUEST, answer=Answer(status=401))
+
+    with pytest.raises(LeftOut):
+        Algorithms(scripted, told=False).settled(scripted.access_token("alice"), send)
+
+    assert [key.algorithm for key in scripted.core_keys] == ["EdDSA"]
 
 
 def test_token_that_is_accepted_at_the_second_try_keeps_its_key(scripted: ScriptedGateway) -> None:
