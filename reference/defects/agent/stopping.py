@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from gateproof.reference.agent.policy import operation
@@ -34,14 +33,18 @@ def with_retries(times: int) -> Callable[[Settings, Ask, Mapping[str, str]], Ans
 def stale_if_forbidden(fresh_tokens: int, concerned: Callable[[Answer], bool]) -> dict[str, Any]:
     """Takes such a 403 for a stale token, and gets new tokens, up to this number."""
     refused: list[int] = []
+    challenge = Answer(status=401)
 
     def operate(settings: Settings, ask: Ask, authorization: Mapping[str, str]) -> Answer:
+        nonlocal challenge
         answer = operation.operate(settings, ask, authorization)
+        if answer.status == 401:
+            challenge = answer
         if authorization and answer.status == 401:
             refused.append(answer.status)
             if len(refused) > MOST_REFUSED:
                 raise Failed("the service refuses fresh tokens")
-        return replace(answer, status=401) if answer.status == 403 and concerned(answer) else answer
+        return challenge if answer.status == 403 and concerned(answer) else answer
 
     return {"operate": operate, "fresh_tokens": fresh_tokens}
 
@@ -103,9 +106,9 @@ DEFECTS = (
         **stale_if_forbidden(NO_END, wants_more_scopes),
     ),
     defect(
-        "forbidden-without-end (AGENT-15): The agent takes any 403 for a stale token, and authorizes again "
-        "without limit.",
-        **stale_if_forbidden(NO_END, lambda _answer: True),
+        "bare-403-without-end (AGENT-15): The agent takes a 403 without insufficient_scope for a stale "
+        "token, and authorizes again without limit.",
+        **stale_if_forbidden(NO_END, lambda answer: not wants_more_scopes(answer)),
     ),
     defect(
         "gives-up-for-good (ROBUST-02): Once a service has refused its fresh tokens, the agent never calls "
