@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jwt
+
 from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.clock import Clock
 from gateproof.fakes.merchant.ledger import Ledger
@@ -70,6 +72,7 @@ class Grants:
         self._clock = clock
         self._families: dict[int, Grantee] = {}
         self._codes: dict[int, CodeTerms] = {}
+        self._kept: dict[tuple[str, str], str] = {}
 
     def provision(self, grantee: Grantee, script: Script) -> Issued:
         """Starts a token family for a user whom the gateway asserts."""
@@ -93,6 +96,13 @@ class Grants:
         if len(self._codes) > ABANDONED_CODES:
             del self._codes[next(iter(self._codes))]
         return code.value
+
+    def keep(self, grantee: Grantee, code: str) -> None:
+        """Keeps a code that its user's browser does not get."""
+        self._kept[grantee.client.client_id, grantee.user.login] = code
+
+    def kept(self, client: Client, login: str) -> str | None:
+        return self._kept.get((client.client_id, login))
 
     def exchange(
         self, code: MintedToken, script: Script, *, redirect_uri: str | None, verifier: str | None
@@ -210,7 +220,12 @@ class Grants:
             **({} if terms.nonce is None else {"nonce": terms.nonce}),
             **identity(user),
         }
-        value = self._signer.id_token(self._shape.ordered(said(claims, script.id_token)))
+        said_of_user = self._shape.ordered(said(claims, script.id_token))
+        value = (
+            jwt.encode(said_of_user, "", algorithm="none")
+            if script.unsigned_id_token
+            else self._signer.id_token(said_of_user)
+        )
         return self._ledger.minted(
             kind="id_token",
             form="jwt",

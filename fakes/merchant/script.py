@@ -14,14 +14,19 @@ LONGEST_TOKEN = 7000
 LIFETIMES = ("missing", "zero", "text", "negative", "endless")
 # Other names of outcomes, for `provisioning` and `refresh` only.
 STANDING_WORDS = {"accept": "ok"}
-# The results for a user who types the right password; or "error=" with the code of an error.
-PAGES = ("ok", "wrong_password")
+# The results for a user who types the right password. "keep_code" creates a code, but does not redirect the
+# browser; "error=CODE" redirects with an error, and "code_of=LOGIN" with the code that was kept for LOGIN.
+PAGES = ("ok", "wrong_password", "keep_code")
 ERROR = "error="
+CODE_OF = "code_of="
+# The `state` of the redirect: that of the request, none, an empty one, another value, or two of them.
+STATES = ("same", "missing", "empty", "another", "doubled")
 FLAGS = (
     "issue_refresh_token",
     "rotate_refresh_tokens",
     "omit_refresh_token_on_refresh",
     "alter_id_token_signature",
+    "unsigned_id_token",
 )
 
 
@@ -61,7 +66,7 @@ class Script:
 
     `provisioning` applies to the jwt-bearer and token-exchange grants, `refresh` to the refresh_token grant,
     and the tape `answers` to both. The sign-in has separate fields: `page` applies to a user who
-    types the right password ("error=CODE" redirects with that error), `sign_in` to the authorization_code
+    types the right password, `state` to the redirect of that browser, and `sign_in` to the authorization_code
     grant. `id_token` and `userinfo` replace claims there; None removes the claim.
     """
 
@@ -75,15 +80,22 @@ class Script:
     shortest_token: int = 0
     answers: tuple[Answer, ...] = ()
     page: str = "ok"
+    state: str = "same"
     sign_in: Answer = Answer(outcome="ok")
     id_token: Mapping[str, Any] = field(default_factory=dict)
     userinfo: Mapping[str, Any] = field(default_factory=dict)
     alter_id_token_signature: bool = False
+    unsigned_id_token: bool = False
 
     @property
     def error(self) -> str | None:
         """The error with which the browser is redirected in place of a code."""
         return self.page.removeprefix(ERROR) if self.page.startswith(ERROR) else None
+
+    @property
+    def code_of(self) -> str | None:
+        """The login whose kept code the browser is redirected with."""
+        return self.page.removeprefix(CODE_OF) if self.page.startswith(CODE_OF) else None
 
 
 def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Script:
@@ -102,6 +114,8 @@ def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Scrip
         if not isinstance(fields.get(name, {}), Mapping):
             raise ScriptError(f"{name}: expected an object with claims")
     _check_page(fields.get("page", "ok"))
+    if fields.get("state", "same") not in STATES:
+        raise ScriptError(f"state: expected {' or '.join(STATES)}")
     fields["access_token_lifetime_s"] = _whole(
         "access_token_lifetime_s", fields.get("access_token_lifetime_s", 3600), 1, TEN_YEARS_S
     )
@@ -119,9 +133,9 @@ def parse_script(raw: Mapping[str, Any], outcomes: Mapping[str, Takes]) -> Scrip
 
 
 def _check_page(page: object) -> None:
-    if page in PAGES or (isinstance(page, str) and page.startswith(ERROR) and page != ERROR):
-        return
-    raise ScriptError(f"page: expected {' or '.join(PAGES)} or {ERROR}CODE")
+    prefixed = isinstance(page, str) and page.startswith((ERROR, CODE_OF)) and page not in (ERROR, CODE_OF)
+    if page not in PAGES and not prefixed:
+        raise ScriptError(f"page: expected {' or '.join(PAGES)} or {ERROR}CODE or {CODE_OF}LOGIN")
 
 
 def parse_answer(key: str, raw: object, outcomes: Mapping[str, Takes]) -> Answer:

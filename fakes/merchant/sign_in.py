@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.requests import Request
@@ -43,7 +44,7 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
         _check(asked)
     except Refused as refused:
         entry.error = f"{refused.error}: {refused.description}"
-        return _back(merchant, redirect_uri, {"error": refused.error}, state)
+        return _back(merchant, redirect_uri, {"error": refused.error}, _states(state))
     ticket = merchant.tickets.issue(
         AuthorizationRequest(
             client=client,
@@ -93,20 +94,29 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
         return sign_in_page(merchant.shape, ticket, message="Wrong login or password.", status=status)
     entry.login = user.login
     merchant.tickets.spend(ticket)
+    states = _states(asked.state, script.state)
+    if script.page != "ok":
+        _note_outcome(merchant, entry, script.page)
     if script.error is not None:
         entry.error = script.error
-        _note_outcome(merchant, entry, script.page)
-        return _back(merchant, asked.redirect_uri, {"error": script.error}, asked.state)
+        return _back(merchant, asked.redirect_uri, {"error": script.error}, states)
+    if script.code_of is not None:
+        kept = merchant.grants.kept(asked.client, script.code_of)
+        return _back(merchant, asked.redirect_uri, {} if kept is None else {"code": kept}, states)
+    grantee = Grantee(client=asked.client, user=user, act=None, scope=asked.scope)
     code = merchant.grants.code(
         CodeTerms(
-            grantee=Grantee(client=asked.client, user=user, act=None, scope=asked.scope),
+            grantee=grantee,
             redirect_uri=asked.redirect_uri,
             nonce=asked.nonce,
             challenge=asked.challenge,
             challenge_method=asked.challenge_method,
         )
     )
-    return _back(merchant, asked.redirect_uri, {"code": code}, asked.state)
+    if script.page == "keep_code":
+        merchant.grants.keep(grantee, code)
+        return problem_page("You are signed in. Nothing follows here.")
+    return _back(merchant, asked.redirect_uri, {"code": code}, states)
 
 
 def _note_outcome(merchant: Merchant, entry: JournalEntry, outcome: str) -> None:
@@ -144,17 +154,38 @@ def _check(asked: dict[str, list[str]]) -> None:
         )
 
 
-def _back(merchant: Merchant, redirect_uri: str, result: dict[str, str], state: str | None) -> Response:
+def _states(state: str | None, script: str = "same") -> tuple[str, ...]:
+    """The values of `state` in a redirect, for the `state` of the request and the word of a script."""
+    if state is None or script == "missing":
+        return ()
+    match script:
+        case "empty":
+            return ("",)
+        case "another":
+            return (secrets.token_urlsafe(24),)
+        case "doubled":
+            return (state, state)
+        case _:
+            return (state,)
+
+
+def _back(
+    merchant: Merchant, redirect_uri: str, result: dict[str, str | tuple[str, ...]], states: tuple[str, ...]
+) -> Response:
     """Redirects the browser to the client, with every byte of `state` unchanged."""
-    if state is not None:
-        result["state"] = state
+    if states:
+        result["state"] = states
     issuer = merchant.shape.endpoints.issuer if merchant.shape.sends_iss else ""
     if merchant.lies.redirect_iss is not None:
         issuer = merchant.lies.redirect_iss
     if issuer:
         result["iss"] = issuer
     query = urlencode(
-        merchant.shape.ordered(dict(result)), errors="surrogateescape", quote_via=quote, safe=""
+        merchant.shape.ordered(dict(result)),
+        doseq=True,
+        errors="surrogateescape",
+        quote_via=quote,
+        safe="",
     )
     joint = "&" if "?" in redirect_uri else "?"
     return _redirect(merchant, redirect_uri + joint + query)

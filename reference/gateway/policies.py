@@ -136,6 +136,9 @@ class Policies:
     signed_in_as: Callable[[Person | None, Person], Person] = sign_in.signed_in_as
     session_of: Callable[[Resource], str] = sign_in.session_of
     session_keys: Callable[[str, str, bool], tuple[str, ...]] = sign_in.session_keys
+    merchant_code_bindings: frozenset[str] = sign_in.CODE_BINDINGS
+    # The key of the sign-in for the `state` values of a callback, and the browser.
+    sign_in_key: Callable[[Store, tuple[str, ...], str | None], str] = sign_in.by_state
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
     # Whether all Resources share one callback; else each has its own.
     one_callback: bool = False

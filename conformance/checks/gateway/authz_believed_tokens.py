@@ -69,9 +69,10 @@ def userinfo_of_another_user_is_not_believed(world: World) -> None:
     """
     signing_in = _with_id_token(world)
     # OpenID Connect Core 3.1.3.7: a token that came from the token endpoint need not be verified.
-    altered = signing_in.again(alter_id_token_signature=True)
-    _require_exchange(altered)
-    observe(altered_signature="a code came" if altered.visit.codes() else "no code came")
+    for recorded in ("alter_id_token_signature", "unsigned_id_token"):
+        altered = signing_in.again(**{recorded: True})
+        _require_exchange(altered)
+        observe(**{recorded: "a code came" if altered.visit.codes() else "no code came"})
     if not signing_in.reads_userinfo:
         raise LeftOut("the gateway does not ask for userinfo")
     other = new_user(world, signing_in.alone.merchant)

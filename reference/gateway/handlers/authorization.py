@@ -52,7 +52,7 @@ def authorize(gateway: Gateway) -> Endpoint:
             browser=browser.key,
             resource_id=resource.id,
             request=policies.authorization_request(facts),
-            nonce=gateway.ids.secret(),
+            nonce=gateway.ids.secret() if "nonce" in policies.merchant_code_bindings else "",
             verifier=gateway.ids.secret(),
             person=person,
         )
@@ -69,17 +69,19 @@ def send_to_merchant(
     """Redirects to the merchant's identity provider, whose answer comes to the callback."""
     state = gateway.ids.secret()
     gateway.store.sign_ins.add(fingerprint(state), sign_in, gateway.clock.now())
-    digest = hashlib.sha256(sign_in.verifier.encode()).digest()
     parameters = {
         "response_type": "code",
         "client_id": resource.merchant.client_id,
         "redirect_uri": callback_url(gateway, resource),
         "scope": "openid",
         "state": state,
-        "nonce": sign_in.nonce,
-        "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
-        "code_challenge_method": "S256",
     }
+    if sign_in.nonce:
+        parameters["nonce"] = sign_in.nonce
+    if "code_challenge" in gateway.policies.merchant_code_bindings:
+        digest = hashlib.sha256(sign_in.verifier.encode()).digest()
+        parameters["code_challenge"] = urlsafe_b64encode(digest).rstrip(b"=").decode()
+        parameters["code_challenge_method"] = "S256"
     endpoint = resource.merchant.authorization_endpoint
     separator = "&" if "?" in endpoint else "?"
     return redirect(gateway, endpoint + separator + urlencode(parameters, quote_via=quote, safe=""), cookie)

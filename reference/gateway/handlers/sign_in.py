@@ -25,7 +25,9 @@ def callback(gateway: Gateway) -> Endpoint:
 
     async def endpoint(request: Request) -> Response:
         pairs = query_of(request) or ()
-        resource, sign_in = _taken(gateway, request, _single(pairs, "state"), signed_in=False)
+        states = tuple(value for name, value in pairs if name == "state")
+        key = gateway.policies.sign_in_key(gateway.store, states, browser_key(gateway, request))
+        resource, sign_in = _taken(gateway, request, key, signed_in=False)
         if resource is None or sign_in is None:
             return error(gateway, STALE)
         refused = _single(pairs, "error")
@@ -66,7 +68,8 @@ def decision(gateway: Gateway) -> Endpoint:
 
     async def endpoint(request: Request) -> Response:
         pairs = await form_of(request) or ()
-        resource, sign_in = _taken(gateway, request, _single(pairs, "ticket"), signed_in=True)
+        key = fingerprint(_single(pairs, "ticket"))
+        resource, sign_in = _taken(gateway, request, key, signed_in=True)
         if resource is None or sign_in is None:
             return error(gateway, STALE)
         decided = gateway.policies.decided(_single(pairs, "decision"))
@@ -87,10 +90,9 @@ def _note(gateway: Gateway, resource: Resource, sign_in: SignIn, decided: Decisi
 
 
 def _taken(
-    gateway: Gateway, request: Request, ticket: str, *, signed_in: bool
+    gateway: Gateway, request: Request, key: str, *, signed_in: bool
 ) -> tuple[Resource | None, SignIn | None]:
-    """The sign-in of this ticket, which is used up; None for another browser or another step."""
-    key = fingerprint(ticket)
+    """The sign-in with this key, which is used up; None for another browser or another step."""
     sign_in = gateway.store.sign_ins.get(key)
     named = request.path_params.get("resource_id") or (sign_in.resource_id if sign_in is not None else "")
     resource = gateway.store.resources.get(named)
@@ -121,8 +123,9 @@ async def _exchanged(
         "code": code,
         "redirect_uri": callback_url(gateway, resource),
         "client_id": merchant.client_id,
-        "code_verifier": sign_in.verifier,
     }
+    if "code_challenge" in gateway.policies.merchant_code_bindings:
+        form["code_verifier"] = sign_in.verifier
     return await gateway.merchants.ask(merchant, form)
 
 

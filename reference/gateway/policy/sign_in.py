@@ -11,6 +11,7 @@ from gateproof.reference.gateway.policy.authorization import AuthorizationFacts
 from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import MerchantPlace, Person, Resource, SignIn
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import fingerprint
 
 LEEWAY_S = 60
 SIGNED_IN_FOR_S = 900
@@ -50,6 +51,15 @@ def answering(resource: Resource, issuer: str, _others: Iterable[Resource]) -> M
 def no_user(_facts: UnfinishedFacts) -> Person | None:
     """Nobody is signed in if the merchant has not signed in a user."""
     return None
+
+
+# Parameters that connect the merchant's code with the sign-in for which it was issued.
+CODE_BINDINGS = frozenset({"nonce", "code_challenge"})
+
+
+def by_state(_store: Store, states: tuple[str, ...], _browser: str | None) -> str:
+    """The key of the sign-in to which a callback belongs: the one whose `state` it returns."""
+    return fingerprint(states[0]) if len(states) == 1 else ""
 
 
 def same_browser(sign_in: SignIn, browser: str | None) -> bool:
@@ -95,7 +105,8 @@ def is_for_the_gateway(facts: IdTokenFacts) -> bool:
 
 
 def is_for_this_sign_in(facts: IdTokenFacts) -> bool:
-    return bool(facts.claims.get("nonce") == facts.nonce)
+    """The nonce is that of the request, if the request had one."""
+    return not facts.nonce or bool(facts.claims.get("nonce") == facts.nonce)
 
 
 def is_current(facts: IdTokenFacts) -> bool:

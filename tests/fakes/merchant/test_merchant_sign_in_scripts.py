@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import jwt
 import pytest
@@ -34,6 +35,46 @@ def test_error_comes_back_with_state_and_without_a_code(any_world: Any) -> None:
     landed = any_world.landed(any_world.submit(any_world.open_form(state="s-2")))
     assert (landed["error"], landed["state"]) == ("access_denied", "s-2")
     assert "code" not in landed
+
+
+def test_kept_code_goes_to_the_browser_of_another_user(any_world: Any) -> None:
+    any_world.script(login=BOB, page="keep_code")
+    kept = any_world.submit(any_world.open_form(state="s-bob"), username=BOB, password=BOB_PASSWORD)
+    assert "location" not in kept.headers
+    any_world.script(login=ALICE, page=f"code_of={BOB}")
+    landed = any_world.landed(any_world.submit(any_world.open_form(state="s-alice")))
+    token = any_world.exchange(landed["code"]).json()["id_token"]
+    assert landed["state"] == "s-alice"
+    assert jwt.decode(token, options=UNVERIFIED)["sub"] == BOB
+
+
+def test_no_kept_code_is_no_code(any_world: Any) -> None:
+    any_world.script(login=ALICE, page=f"code_of={BOB}")
+    assert "code" not in any_world.landed(any_world.submit(any_world.open_form()))
+
+
+@pytest.mark.parametrize(
+    ("script", "states"), [("missing", []), ("empty", [""]), ("same", ["s-4"]), ("doubled", ["s-4", "s-4"])]
+)
+def test_state_is_sent_as_the_script_says(any_world: Any, script: str, states: list[str]) -> None:
+    any_world.script(state=script)
+    location = any_world.submit(any_world.open_form(state="s-4")).headers["location"]
+    query = parse_qs(urlsplit(location).query, keep_blank_values=True)
+    assert query.get("state", []) == states
+    assert query["code"]
+
+
+def test_another_state_is_none_that_was_sent(any_world: Any) -> None:
+    any_world.script(state="another")
+    assert any_world.landed(any_world.submit(any_world.open_form(state="s-5")))["state"] not in ("", "s-5")
+
+
+def test_unsigned_id_token_has_the_claims_of_a_signed_one(world: Any) -> None:
+    world.script(unsigned_id_token=True)
+    token = world.exchange(world.code()).json()["id_token"]
+    assert jwt.get_unverified_header(token)["alg"] == "none"
+    assert token.endswith(".")
+    assert jwt.decode(token, options=UNVERIFIED)["sub"] == ALICE
 
 
 @pytest.mark.parametrize(
