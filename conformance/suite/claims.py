@@ -71,6 +71,10 @@ class TimesUnclear(Exception):
     """The times that a check compares are too long or too uneven to decide anything."""
 
 
+class UsedUp(Exception):
+    """A code or refresh token was refused after the target had asked to send it again later."""
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts the claims and observations of a check: without any, it has shown nothing.
@@ -113,11 +117,10 @@ class AnswerClaim:
     def status(self, *allowed: int) -> Exchange:
         """The answer has one of these statuses."""
         wanted = " or ".join(map(str, allowed))
-        self._hold(
-            self.exchange.status in allowed,
-            f"status {wanted}",
-            succeeds=all(200 <= status < 300 for status in allowed),
-        )
+        succeeds = all(200 <= status < 300 for status in allowed)
+        if succeeds and self.exchange.may_be_used_up:
+            raise UsedUp("it asked to send a code or refresh token again later, and then refused it")
+        self._hold(self.exchange.status in allowed, f"status {wanted}", succeeds=succeeds)
         return self.exchange
 
     def refused(self) -> Exchange:

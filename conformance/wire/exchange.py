@@ -9,6 +9,8 @@ from typing import Any
 
 Headers = tuple[tuple[str, str], ...]
 HTTP_1_1 = "1.1"
+# The grants of token requests that a target may answer with tokens only once.
+_USED_ONCE = (b"grant_type=authorization_code", b"grant_type=refresh_token")
 
 
 class NotJson:
@@ -91,6 +93,15 @@ class Exchange:
     def status(self) -> int | None:
         """The status of the answer; None if there is none."""
         return None if self.answer is None else self.answer.status
+
+    @property
+    def may_be_used_up(self) -> bool:
+        """True if a code or refresh token was refused after the target had asked to send it again later.
+
+        The target may have used it up before the answer that asked to wait.
+        """
+        refused = self.status is not None and 400 <= self.status < 500
+        return bool(self.retries) and refused and any(grant in self.request.body for grant in _USED_ONCE)
 
     def header(self, name: str) -> str | None:
         return None if self.answer is None else self.answer.header(name)

@@ -29,6 +29,7 @@ from gateproof.conformance.kit.agent.agent import (
     Agents,
     exchanges,
     expect_done,
+    leave_out_with_unused_metadata,
     leave_out_without_metadata_elsewhere,
     require_done,
     require_ended,
@@ -101,9 +102,10 @@ def _answers_written_otherwise(world: AgentWorld) -> None:
     world.gateway_endpoints.script.always(Endpoint.TOKEN, bearer)
 
 
+METADATA_MOVED = "metadata at another path of the service"
 OTHER_GATEWAYS: Mapping[str, Callable[[AgentWorld], None]] = {
     METADATA_ELSEWHERE: lambda _: None,
-    "metadata at another path of the service": _metadata_at_another_path,
+    METADATA_MOVED: _metadata_at_another_path,
     "more in the redirect": _more_in_the_redirect,
     "reserved characters": _reserved_characters,
     "registrations read by their label": _registrations_by_their_label,
@@ -130,6 +132,8 @@ def operation_is_carried_out_at_other_gateways(agents: Agents, case: str) -> Non
     run = require_ended(install.launch(f"a run with {case}"))
     if case == METADATA_ELSEWHERE:
         leave_out_without_metadata_elsewhere(install, run)
+    elif case == METADATA_MOVED:
+        leave_out_with_unused_metadata(run)
 
     expect_done(run)
 
@@ -172,6 +176,8 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
     run = require_ended(install.launch(f"a run with a challenge whose pointer is {case}"))
     if case == WITHOUT_QUOTES and not run.done:
         raise LeftOut("the agent finds no pointer that stands without quotes")
+    if case == WITH_A_QUERY:
+        leave_out_with_unused_metadata(run)
 
     expect_done(run)
     if case == WITH_A_QUERY:

@@ -40,6 +40,13 @@ def require_exchange(world: World, agent: Agent) -> Exchange:
     return require(world.gateway.exchange(world.code_for(world.attempt(agent)))).status(200)
 
 
+def used_code(world: World) -> Authorization:
+    """A code that has been exchanged; it is exchanged at once, because codes may live for seconds only."""
+    authorization = world.new_code()
+    require(world.gateway.exchange(authorization)).status(200)
+    return authorization
+
+
 def no_tokens(answer: Exchange, what: str) -> None:
     """The exchange is refused, and the refusal contains no token."""
     expect(replace(answer, step=f"exchange with {what}")).not_granted("tokens", *TOKENS)

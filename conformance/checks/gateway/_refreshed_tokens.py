@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
+from math import inf
 
 from gateproof.conformance.checks.gateway._exchanges import refresh
 from gateproof.conformance.kit.gateway.worker_state import Renewed
@@ -16,6 +18,8 @@ from gateproof.conformance.wire.secret import Secret
 
 # Checks do not wait for the expiry of longer-lived access tokens: it would move the clock too far for others.
 LONGEST_LIFE_S = 90 * 86_400
+# A check may take this long with the token.
+SPARE_S = 30
 UNKNOWN = "the refresh grant of RFC 6749 is not supported"
 
 
@@ -37,12 +41,12 @@ def reused_refreshed_grant(world: World) -> Grant:
     """A grant at the home Resource whose access token comes from a refresh.
 
     The specification defines no refresh request. A gateway that refuses it, or that returns a token for
-    something else, is therefore not judged: the token counts only if it redeems or names the Resource. While
-    the target's clock is not moved, all callers get the same token.
+    something else, is therefore not judged: the token counts only if it redeems or names the Resource. All
+    callers get the same token, until it is about to expire, the target's clock is moved, or a key is rotated.
     """
     kept = world.worker_state.renewed
-    if kept is None or kept.offset_s != world.clock.offset_s:
-        kept = world.worker_state.renewed = Renewed(grant=_fresh(world), offset_s=world.clock.offset_s)
+    if kept is None or kept.offset_s != world.clock.offset_s or time.monotonic() > kept.until:
+        kept = world.worker_state.renewed = _renewed(world)
     if kept.grant is None:
         raise LeftOut(UNKNOWN)
     world.projects.home()
@@ -77,6 +81,12 @@ def refresh_after_expiry(world: World, grant: Grant) -> Grant:
         raise LeftOut("access tokens live too long to wait for their end")
     world.clock.advance(max(0, round(life_s)) + LEEWAY_S)
     return refresh_or_leave_out(world, grant, "a refresh is refused when the access token has expired")
+
+
+def _renewed(world: World) -> Renewed:
+    begun, grant = time.monotonic(), _fresh(world)
+    life_s = inf if grant is None else world.clock.life_s(grant.access_token, grant.answer)
+    return Renewed(grant=grant, offset_s=world.clock.offset_s, until=begun + life_s - SPARE_S)
 
 
 def _fresh(world: World) -> Grant | None:

@@ -15,6 +15,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     no_tokens,
     refresh,
     require_exchange,
+    used_code,
 )
 from gateproof.conformance.checks.gateway._second_project import agents_for
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
@@ -113,9 +114,7 @@ def code_works_only_once_however_late(world: World) -> None:
     world = world.in_one_browser()
     # One code for each time: the second use of a code may revoke everything from its first use, and so hide
     # the result of a third use.
-    used = [world.new_code() for _ in LATER_S]
-    for authorization in used:
-        require(world.gateway.exchange(authorization)).status(200)
+    used = [used_code(world) for _ in LATER_S]
 
     gone_s = 0
     for authorization, later_s in zip(used, LATER_S, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateproof.conformance.checks.gateway._exchanges import no_tokens
+from gateproof.conformance.checks.gateway._exchanges import no_tokens, used_code
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -18,9 +18,7 @@ def code_works_only_once_hours_later(world: World) -> None:
     """A used code is refused from eleven minutes to six hours after its use."""
     world = world.in_one_browser()
     # A code for each time: a second use may end everything of the first one.
-    used = [world.new_code() for _ in HOURS_LATER_S]
-    for authorization in used:
-        require(world.gateway.exchange(authorization)).status(200)
+    used = [used_code(world) for _ in HOURS_LATER_S]
 
     gone_s = 0
     for authorization, later_s in zip(used, HOURS_LATER_S, strict=True):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.kit.gateway.codes import LATER_ERROR, was_ended
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.world import World
@@ -56,8 +57,9 @@ def users_at_once(gateway: Gateway, world: World) -> None:
     world.backend.require_redeemed(twin, proxy_token)
     attempts = [world.attempt(user=user) for user in _users(world)]
 
+    begun = time.monotonic()
     codes = _signed_in(gateway, world, attempts)
-    grants = _exchanged(gateway, world, attempts, codes)
+    grants = _exchanged(gateway, world, attempts, codes, begun)
     waiting = _BusyRetries(gateway)
     answers = concurrent.redemptions(gateway, [(grant, proxy_token) for grant in grants])
     for grant, answer in zip(grants, answers, strict=True):
@@ -75,7 +77,7 @@ def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
     grants = [world.grant() for _ in range(AT_ONCE // 4)]
     for grant in grants:
         world.backend.require_redeemed(grant, proxy_token)
-    attempts = [world.attempt() for _ in grants]
+    attempts, begun = [world.attempt() for _ in grants], time.monotonic()
     codes = [world.code_for(attempt) for attempt in attempts]
     register = agent_wire.registration(
         agent_wire.registration_endpoint(gateway.base_url), world.agents.metadata()
@@ -92,8 +94,9 @@ def requests_of_all_kinds_at_once(gateway: Gateway, world: World) -> None:
     turns = [request for turn in zip(*kinds, strict=True) for request in turn]
     answers = concurrent.mixed(gateway, turns)
     for number, answer in enumerate(answers):
-        if number % len(kinds) == 1 and answer.status in BUSY:
+        if number % len(kinds) == 1:
             attempt = attempts[number // len(kinds)]
+            _leave_out_if_codes_are_over(world, attempt, answer, begun)
             waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
         elif number % len(kinds) == 0:
             waiting.expect_served(world.agents.within_limits(answer), "client_id", 200, 201)
@@ -120,14 +123,21 @@ class _BusyRetries:
 
     def expect_again(self, again: Callable[[], Exchange], answer: Exchange) -> Exchange:
         """Expects a 200; while the target is busy, calls `again`, as the request cannot be repeated."""
-        return self._expect(answer, (200,), again)
+        return self._expect(again() if answer.may_be_used_up else answer, (200,), again)
 
     def expect_code(self, visit: Visit, again: Callable[[], Visit], what: str) -> str:
-        """Expects a code; visits again while the target is busy."""
-        while visit.status in BUSY and not visit.codes() and self._has_time_left():
+        """Expects a code; visits again while the target is busy.
+
+        If the harness did not come to the end of the pages, it visits once more, alone.
+        """
+        while _is_busy(visit) and self._has_time_left():
             visit = again()
         if visit.status == BUSY[0]:
             raise LeftOut("the target answers 429 for longer than the harness waits")
+        if not visit.codes() and not _is_busy(visit) and not was_ended(self._gateway, visit):
+            visit = again()
+            if not visit.codes() and not was_ended(self._gateway, visit):
+                raise LeftOut(f"the sign-in came to no end: {visit.outcome()}")
         expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
         return visit.codes()[0]
 
@@ -141,6 +151,11 @@ class _BusyRetries:
     def _has_time_left(self) -> bool:
         wait_for(Cause.RECOVERY, PAUSE_S)
         return time.monotonic() < self._until
+
+
+def _is_busy(visit: Visit) -> bool:
+    """True for a page that asks to wait, and for the error that stands for it in a redirect (RFC 6749)."""
+    return not visit.codes() and (visit.status in BUSY or visit.parameter("error") == LATER_ERROR)
 
 
 def _users(world: World) -> list[User]:
@@ -165,11 +180,16 @@ def _signed_in(gateway: Gateway, world: World, attempts: Sequence[Attempt]) -> l
 
 
 def _exchanged(
-    gateway: Gateway, world: World, attempts: Sequence[Attempt], codes: Sequence[Authorization]
+    gateway: Gateway,
+    world: World,
+    attempts: Sequence[Attempt],
+    codes: Sequence[Authorization],
+    begun: float,
 ) -> list[Grant]:
-    """The tokens of codes that are exchanged concurrently."""
+    """The tokens of codes that are exchanged concurrently; none of them was issued before `begun`."""
     waiting, grants = _BusyRetries(gateway), list[Grant]()
     for attempt, answer in zip(attempts, concurrent.exchanges(gateway, codes), strict=True):
+        _leave_out_if_codes_are_over(world, attempt, answer, begun)
         last = waiting.expect_again(partial(_exchanged_anew, world, attempt), answer)
         tokens = {
             name: gateway.keyring.secret(name, expect.text(last.member(name), f"{name} of the code exchange"))
@@ -179,6 +199,16 @@ def _exchanged(
             Grant(agent=attempt.agent, resource=attempt.resource, user=attempt.user, answer=last, **tokens)
         )
     return grants
+
+
+def _leave_out_if_codes_are_over(world: World, attempt: Attempt, answer: Exchange, begun: float) -> None:
+    """Raises LeftOut if a code as old as this one is refused alone, too: the lifetime of codes is open."""
+    if answer.status != 400 or answer.may_be_used_up:
+        return
+    age_s, authorization = answer.at_s - begun, world.code_for(attempt)
+    wait_for(Cause.EXPIRY, age_s)
+    if world.gateway.exchange(authorization).status != 200:
+        raise LeftOut(f"codes do not live for the {age_s:.0f} s that the sign-ins before took")
 
 
 def _exchanged_anew(world: World, attempt: Attempt) -> Exchange:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import secrets
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
@@ -47,7 +48,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "no-scheme": lambda good: good,
     # A server that reads one word, or all words, finds no token in this header.
     "a-word-before": lambda good: f"Bearer x {good}",
-    "garbage": lambda _: "Bearer garbage",
+    "garbage": lambda _: f"Bearer garbage-{secrets.token_hex(8)}",
     "two-dots": lambda _: "Bearer ..",
     "three-words-of-base64": lambda _: "Bearer e30.e30.e30",
     "not-base64": lambda good: f"Bearer {good.replace('.', '.%')}",
@@ -58,7 +59,7 @@ NO_TOKENS: dict[str, Callable[[str], str]] = {
     "punctuation": lambda _: "!!!",
 }
 BAD_TOKENS: dict[str, Callable[[ServiceWorld], str]] = {
-    "no-jwt": lambda _: "garbage",
+    "no-jwt": lambda _: f"garbage-{secrets.token_hex(8)}",
     "expired": expired,
     "for-somebody-else": lambda world: world.gateway.access_token(USERS[0], aud=["https://api.example"]),
     "under-a-foreign-key": lambda world: signed(
@@ -175,7 +176,8 @@ def no_bearer_token_gets_the_challenge(
 @check("CHAL-09")
 def error_in_the_challenge(service: Service) -> None:
     """Records whether the challenge has `error`, without a token and for a bad one."""
-    none, bad = (_bearer(service.operate(*given)) for given in ((), ("Bearer garbage",)))
+    garbage = f"Bearer garbage-{secrets.token_hex(8)}"
+    none, bad = (_bearer(service.operate(*given)) for given in ((), (garbage,)))
     observe(
         error_without_a_token=none.get("error", "none"),
         error_with_a_bad_token=bad.get("error", "none"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 
 from gateproof.conformance.checks.service._altered_tokens import expired, good_token
@@ -18,7 +19,7 @@ from gateproof.conformance.wire.exchange import Exchange
 IN_A_SESSION: dict[str, Callable[[ServiceSession, ServiceWorld], Exchange]] = {
     "call": lambda session, _: session.call(None),
     "call-with-an-expired-token": lambda session, world: session.call(expired(world)),
-    "call-with-garbage": lambda session, _: session.call("garbage"),
+    "call-with-garbage": lambda session, _: session.call(f"garbage-{secrets.token_hex(8)}"),
     "list": lambda session, _: session.ask("tools/list", {}, None),
     "stream": lambda session, _: session.opened_stream(None),
     "unknown-session": lambda session, _: session.named("0" * 32).call(None),

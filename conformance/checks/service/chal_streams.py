@@ -5,6 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from gateproof.conformance.checks.service._altered_tokens import USER, expired, for_another_audience
+from gateproof.conformance.checks.service._expiring import OUTSIDE
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -102,6 +103,8 @@ def _ends_nothing(
         raise LeftOut("the server keeps no sessions")
     ended = asking.end(bad)
     after = session.call(token)
+    if ended.status == 401 and after.status in OUTSIDE:
+        raise LeftOut("the server refused the token, and ended the session by itself, as it may at any time")
     expect.that(
         session.service.returns_orders(after, world.gateway.orders_of(USER)),
         f"operation in a session whose end was asked for with {what}, which was {ended.outcome()}",

@@ -135,22 +135,23 @@ def expiry_of_null_is_none(service: Service, world: ServiceWorld) -> None:
 def token_that_was_accepted_before_expires_all_the_same(service: Service, world: ServiceWorld) -> None:
     """A token that was accepted gets the challenge after it has expired, plus the clock leeway.
 
-    Over MCP the same holds in the session that was started with it.
+    Over MCP the same holds for another token in the session that was started with it. The first refusal of a
+    token is judged; a service may refuse it in another way when it comes again.
     """
     gateway, over_mcp = world.gateway, service.operation.kind == "mcp"
     good_token(service, world)
     # Long enough to be served and to start a session, also on a slow machine.
     exp = int(time.time()) + (5 if over_mcp else 4)
-    token = gateway.access_token(USER, exp=exp)
+    token, kept = (gateway.access_token(USER, exp=exp) for _ in range(2))
     require_served(service.serve(token), gateway.orders_of(USER))
     # A server that allows each user one session has ended that of the call before.
-    session = session_of(service, token) if over_mcp else None
+    session = session_of(service, kept) if over_mcp else None
     if session is not None:
-        require_served(session.call(token), gateway.orders_of(USER))
+        require_served(session.call(kept), gateway.orders_of(USER))
     stale = partial(service.serve, expired(world))
 
     if session is not None:
-        refused_in_a_session_once_expired(partial(session.call, token), exp, stale)
+        refused_in_a_session_once_expired(partial(session.call, kept), exp, stale)
     refused_once_expired(partial(service.serve, token), exp, stale)
 
 

@@ -9,6 +9,7 @@ from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.wire.client import asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -64,7 +65,13 @@ def _slow_calls_lost(service: Service, world: ServiceWorld) -> list[Exchange]:
 def _unserved(service: Service, world: ServiceWorld, count: int, late: Endpoint) -> list[Exchange]:
     service.connect(count)
     world.gateway.script.always(late, Answer(delay_s=DELAY_S))
-    answers = service.serve_all_once([world.unseen_token(USER) for _ in range(count)], at_once=count)
+    tokens = [world.unseen_token(USER) for _ in range(count)]
+    answers = service.serve_all_once(tokens, at_once=count)
     world.gateway.script.clear()
+    # A service may ask a caller to come again while it waits itself.
+    ends = [
+        answer if asked_to_wait(answer.answer) is None else service.serve(token)
+        for token, answer in zip(tokens, answers, strict=True)
+    ]
     orders = world.gateway.orders_of(USER)
-    return [each for each in answers if not service.returns_orders(each, orders)]
+    return [each for each in ends if not service.returns_orders(each, orders)]

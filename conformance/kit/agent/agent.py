@@ -279,7 +279,17 @@ def leave_out_without_metadata_elsewhere(install: Install, run: Run) -> None:
         return
     if not came_to_metadata_elsewhere(install):
         raise LeftOut(READS_NO_METADATA_ELSEWHERE)
+    leave_out_with_unused_metadata(run)
+
+
+def leave_out_with_unused_metadata(run: Run) -> None:
+    """Raises LeftOut if a run ended with the metadata: the agent may require the URL that it called.
+
+    RFC 9728 section 3.3 compares it with `resource`, which names the origin alone in the normal run, too.
+    """
     got = any(each.call.status == 200 for each in run.calls(Endpoint.METADATA))
+    if run.done:
+        return
     if got and not run.visits and not run.calls(Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN):
         raise LeftOut("the agent does not use metadata whose `resource` is not the URL that it called")
 

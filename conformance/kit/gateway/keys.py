@@ -80,6 +80,8 @@ class Keys:
             # KEYS-01 tests a key set that an earlier rotation has broken.
             self.core(self.home().resource)
         actions.rotate_keys(control_for(self.control, "rotate_keys"))
+        # A gateway may withdraw the old key as soon as the tokens that it signed have expired.
+        self.worker_state.renewed = None
 
     def _hide_private(self, keys: Iterable[Mapping[str, Any]]) -> None:
         for key in keys:

@@ -35,10 +35,14 @@ class ValidTokens:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Renewed:
-    """The result of a refresh (None if it gave nothing) and the offset of the target's clock then."""
+    """The result of a refresh (None if it gave nothing) and the offset of the target's clock then.
+
+    After `until`, on the monotonic clock, the access token may have expired.
+    """
 
     grant: Grant | None
     offset_s: float
+    until: float
 
 
 @dataclass(kw_only=True, slots=True)

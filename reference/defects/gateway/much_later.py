@@ -17,7 +17,7 @@ from gateproof.reference.gateway.policy.redemption import (
     user_token_is_good,
 )
 from gateproof.reference.gateway.policy.token_claims import TokenFacts, access_token_claims, token_answer
-from gateproof.reference.gateway.policy.vault import MerchantAnswer, Verdict
+from gateproof.reference.gateway.policy.vault import MerchantAnswer
 from gateproof.reference.gateway.records import AuthorizationRequest, Person, Standing, VaultEntry
 from gateproof.reference.outcomes import Refusal
 
@@ -59,10 +59,10 @@ def scopes_of_the_newest_request() -> dict[str, Any]:
     }
 
 
-def needing_a_life(answer: MerchantAnswer) -> Verdict:
-    """A refresh without expires_in is no answer."""
-    verdict = vault.refresh_verdict(answer)
-    return "transient" if verdict == "accepted" and not _states_a_life(answer) else verdict
+def with_the_old_token(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
+    """Stores the new token only together with its expiry."""
+    new = vault.refreshed_entry(old, answer, now)
+    return new if _states_a_life(answer) else replace(new, access_token=old.access_token)
 
 
 def with_the_old_expiry(old: VaultEntry, answer: MerchantAnswer, now: float) -> VaultEntry:
@@ -116,9 +116,9 @@ DEFECTS = (
         **scopes_of_the_newest_request(),
     ),
     defect(
-        "refresh-of-an-unstated-life-fails (VAULT-01): A refresh that the merchant answers without "
-        "expires_in counts as failed.",
-        refresh_verdict=needing_a_life,
+        "refresh-of-an-unstated-life-is-lost (VAULT-01): After a refresh that the merchant answers without "
+        "expires_in, the old token stays.",
+        refreshed_entry=with_the_old_token,
     ),
     defect(
         "refresh-of-an-unstated-life-is-over (REDEEM-16): After a refresh that the merchant answers without "

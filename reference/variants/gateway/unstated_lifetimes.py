@@ -34,6 +34,16 @@ def _provisioned(dated: Callable[[VaultEntry | None], VaultEntry | None]) -> Any
     return entry
 
 
+def _stated(verdict: Callable[[MerchantAnswer], Verdict]) -> Callable[[MerchantAnswer], Verdict]:
+    """An answer that grants a token without `expires_in` does not count."""
+
+    def strict(answer: MerchantAnswer) -> Verdict:
+        stated = (answer.document or {}).get("expires_in") is not None
+        return "transient" if verdict(answer) == "accepted" and not stated else verdict(answer)
+
+    return strict
+
+
 VARIANTS = (
     variant(
         "unstated-life-is-an-hour: the gateway gives a merchant token without expires_in a lifetime of one "
@@ -44,5 +54,11 @@ VARIANTS = (
         "unstated-life-is-none: the gateway refreshes a merchant token without expires_in before its first "
         "redemption",
         **_living(0.0),
+    ),
+    variant(
+        "unstated-life-is-no-answer: the gateway takes a merchant's answer without expires_in for a failure "
+        "of the merchant",
+        provisioning_verdict=_stated(vault.provisioning_verdict),
+        refresh_verdict=_stated(vault.refresh_verdict),
     ),
 )
