@@ -139,6 +139,8 @@ class Policies:
     merchant_code_bindings: frozenset[str] = sign_in.CODE_BINDINGS
     # The key of the sign-in for the `state` values of a callback, and the browser.
     sign_in_key: Callable[[Store, tuple[str, ...], str | None], str] = sign_in.by_state
+    # Gets the Resource of the address, and the one for which the sign-in was begun.
+    resource_of_the_page: Callable[[Resource, Resource, bool], Resource | None] = sign_in.resource_of_the_page
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
     # Whether all Resources share one callback; else each has its own.
     one_callback: bool = False

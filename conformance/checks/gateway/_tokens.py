@@ -8,8 +8,9 @@ from typing import Any
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import attach, expect
-from gateproof.conformance.suite.parties import Agent, Grant, User
+from gateproof.conformance.suite.parties import Agent, Attempt, Grant, User
 from gateproof.conformance.wire.documents import keys_in, strings_in
+from gateproof.conformance.wire.jose import read
 from gateproof.reports.encodings import embedded
 
 # The last second of the year 9999, which some use for "never"; a time in milliseconds is far above it.
@@ -88,3 +89,11 @@ def _of_one_case(name: str) -> Iterator[str]:
         start, end = -(-lead * 8 // 5), len(padded) * 8 // 5
         for encode in (base64.b32encode, base64.b32hexencode):
             yield encode(padded).decode("ascii")[start:end]
+
+
+def audiences_of_code(world: World, attempt: Attempt, code: str) -> list[str]:
+    """The `aud` of the access token for this code; empty if the code gives none."""
+    token = world.gateway.exchange(world.authorization_of(attempt, code)).member("access_token")
+    parsed = read(token) if isinstance(token, str) else None
+    named = parsed.claims.get("aud") if parsed is not None else []
+    return [str(each) for each in (named if isinstance(named, list) else [named])]

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
+from gateproof.conformance.checks.gateway._tokens import audiences_of_code
 from gateproof.conformance.checks.gateway._visits import no_code
 from gateproof.conformance.kit.gateway.codes import require_code
+from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.several_merchants import MerchantAccount, merchant_account, merchants
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.parties import Attempt
 from gateproof.fakes.merchant.records import JournalEntry
 
 # Nobody's password.
@@ -65,23 +68,31 @@ def callback_takes_no_code_of_another_merchant(world: World, case: _Injected) ->
     The hostile merchant accepts any code, and returns tokens for the login of the honest merchant's user.
     """
     with _scene(world) as scene:
-        honest, hostile, gateway = scene.honest, scene.hostile, world.gateway
-        attempt = world.attempt(resource=honest.alone.resource, user=honest.alone.user)
-        browser, before = gateway.browser(), len(honest.asked())
-        gateway.record_secrets(browser.look(gateway.authorization_url(attempt), attempt.user))
-        begun = honest.asked()[before:]
-        if not begun or not begun[-1].sent.get("state"):
-            raise LeftOut("the gateway opens no sign-in page of the merchant before the user acts")
-        _takes_any_code(scene, case, begun[-1])
-        issuers = {"own": hostile.site.issuer, "honest": honest.site.issuer}
-        answer = {"code": secrets.token_urlsafe(24), "state": begun[-1].sent["state"]}
-        answer |= {"iss": issuers[case.redirect]} if case.redirect else {}
-        wrong = gateway.keyring.secret("wrong_password", _WRONG_PASSWORD)
-        user = replace(attempt.user, password=wrong)
-        url = _with_query(scene.callback, answer)
-        visit = gateway.record_secrets(browser.visit(url, attempt.agent.redirect_uri, user, approve=True))
+        _, visit = _answered_with_any_code(world, scene, case, scene.callback)
 
         no_code(visit, "callback of a sign-in at one merchant with a code of another")
+
+
+@check("AUTHZ-29", needs=["sign-in:browser"], cases=_INJECTED)
+def callback_of_another_merchant_completes_no_sign_in(world: World, case: _Injected) -> None:
+    """A sign-in begun at an honest merchant gives no token at the callback of a hostile merchant's Resource.
+
+    Left out if both Resources have the same callback. The hostile merchant's user has signed in there.
+    """
+    with _scene(world) as scene:
+        callback = _own_callback(world, scene.hostile)
+        if callback == scene.callback:
+            raise LeftOut("both Resources have the same callback")
+        attempt, visit = _answered_with_any_code(world, scene, case, callback)
+        indicator = scene.honest.alone.resource.indicator
+        audiences = [audiences_of_code(world, attempt, code) for code in visit.codes()]
+
+        expect.that(
+            not any(indicator in named for named in audiences),
+            "sign-in at one merchant, completed at the callback of another",
+            expected="no token for the first merchant's Resource",
+            got="a token for it",
+        )
 
 
 @check("AUTHZ-29", cases=_SENDING_ON)
@@ -110,6 +121,38 @@ def code_of_an_honest_merchant_is_sent_to_no_other(world: World, case: _Lies) ->
         )
 
 
+def _answered_with_any_code(
+    world: World, scene: _Scene, case: _Injected, callback: str
+) -> tuple[Attempt, Visit]:
+    """A sign-in begun at the honest merchant, whose browser comes to this callback with an invented code."""
+    honest, hostile, gateway = scene.honest, scene.hostile, world.gateway
+    attempt = world.attempt(resource=honest.alone.resource, user=honest.alone.user)
+    browser, before = gateway.browser(), len(honest.asked())
+    gateway.record_secrets(browser.look(gateway.authorization_url(attempt), attempt.user))
+    begun = honest.asked()[before:]
+    if not begun or not begun[-1].sent.get("state"):
+        raise LeftOut("the gateway opens no sign-in page of the merchant before the user acts")
+    _takes_any_code(scene, case, begun[-1])
+    issuers = {"own": hostile.site.issuer, "honest": honest.site.issuer}
+    answer = {"code": secrets.token_urlsafe(24), "state": begun[-1].sent["state"]}
+    answer |= {"iss": issuers[case.redirect]} if case.redirect else {}
+    wrong = gateway.keyring.secret("wrong_password", _WRONG_PASSWORD)
+    user = replace(attempt.user, password=wrong)
+    url = _with_query(callback, answer)
+    visit = browser.visit(url, attempt.agent.redirect_uri, user, approve=True)
+    return attempt, gateway.record_secrets(visit)
+
+
+def _own_callback(world: World, account: MerchantAccount) -> str:
+    """The callback that this merchant received in a sign-in that gave a code."""
+    attempt = world.attempt(resource=account.alone.resource, user=account.alone.user)
+    require_code(world.gateway, world.gateway.visit(attempt, wherever=True))
+    asked = account.asked()
+    if not asked or not account.signed_in():
+        raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
+    return asked[-1].sent.get("redirect_uri", "")
+
+
 @contextmanager
 def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = False) -> Iterator[_Scene]:
     """Both merchants, and the callback that the honest one received in a sign-in that gave a code."""
@@ -117,13 +160,7 @@ def _scene(world: World, lies: _Lies | None = None, *, one_client_id: bool = Fal
         login = f"{world.unique()}@merchant.example"
         client_id = f"gateway-{world.unique()}"
         honest = merchant_account(world, one, login=login, client_id=client_id)
-        attempt = world.attempt(resource=honest.alone.resource, user=honest.alone.user)
-        visit = world.gateway.visit(attempt, wherever=True)
-        require_code(world.gateway, visit)
-        asked = honest.asked()
-        if not asked or not honest.signed_in():
-            raise LeftOut("the gateway does not sign users in by OpenID Connect at a second merchant")
-        callback = asked[-1].sent.get("redirect_uri", "")
+        callback = _own_callback(world, honest)
         if lies is not None:
             other.admin.lie(**lies(honest, callback))
         other_id = client_id if one_client_id else f"gateway-{world.unique()}"

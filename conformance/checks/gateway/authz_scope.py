@@ -101,7 +101,7 @@ def scope_that_the_token_request_adds_is_not_granted(world: World, case: str) ->
     if answer.status in range(400, 500):
         no_tokens(answer, f"the scope {foreign}, at the {case}")
         return
-    _holds_none(require(answer).status(200), foreign)
+    holds_none(require(answer).status(200), foreign)
 
 
 @check("AUTHZ-18", cases=("scope", "scopes"))
@@ -131,10 +131,10 @@ def does_not_grant(world: World, attempt: Attempt, foreign: str, **further: str)
     with values_of_choice():
         require(answer).status(200)
     require.text(answer.member("scope"), "scope of the code exchange")
-    _holds_none(answer, foreign)
+    holds_none(answer, foreign)
 
 
-def _holds_none(answer: Exchange, foreign: str) -> None:
+def holds_none(answer: Exchange, foreign: str) -> None:
     """Neither the answer nor its token grants this scope; the answer to a refresh need not name any scope."""
     granted = answer.member("scope")
     named = granted.split() if isinstance(granted, str) else ()

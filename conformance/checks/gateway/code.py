@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.gateway._exchanges import (
-    TOKENS,
     code_after_working_exchange,
     invalid_grant,
     is_bearer,
@@ -17,6 +15,7 @@ from gateproof.conformance.checks.gateway._exchanges import (
     require_exchange,
     used_code,
 )
+from gateproof.conformance.checks.gateway._json_token_request import exchange_in_json
 from gateproof.conformance.checks.gateway._second_project import agents_for
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -26,8 +25,7 @@ from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, obs
 from gateproof.conformance.suite.parties import Authorization
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import PROVISIONING_S
-from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
-from gateproof.conformance.wire.exchange import Exchange, Request
+from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import is_compact, read
 
 # How long after its use a code is sent again; codes should expire after ten minutes (RFC 6749 section 4.1.2).
@@ -245,18 +243,7 @@ def record_of_the_refresh_grant(gateway: Gateway, world: World) -> None:
 @check("CODE-13")
 def record_of_a_json_body(gateway: Gateway, world: World) -> None:
     """Records the answer to a code exchange in JSON; the specification requires a form."""
-    fields = gateway.exchange_fields(world.new_code())
-    request = Request(
-        method="POST",
-        url=token_endpoint(gateway.core_url),
-        headers=(JSON_BODY, ("Accept", "application/json")),
-        body=json.dumps(fields).encode(),
-    )
-    answer = gateway.wire.send("code exchange in JSON", request)
-    for name in TOKENS:
-        value = answer.member(name)
-        if isinstance(value, str):
-            gateway.keyring.secret(name, value)
+    answer = exchange_in_json(world, gateway.exchange_fields(world.new_code()))
     observe(json_body=answer.status or "no answer")
 
 

@@ -81,6 +81,8 @@ class WorkerState:
     kept: ValidTokens | None = None
     reused_agent: ReusedAgent | None = None
     renewed: Renewed | None = None
+    # Whether the gateway takes token requests in JSON; None until it was tried.
+    takes_json_token_requests: bool | None = None
     offset_s: float = 0.0
     redeemed: bool = False
     failed_waits: int = 0

@@ -58,19 +58,22 @@ class KeptBrowser:
         return None if landing is None else self._seen(landing, request)
 
     def submit_changed(self, act: int, url: str, user: User, changes: Mapping[str, str]) -> Visit | None:
-        """Submits the user's action number `act` with these texts replaced in hidden fields; then it ends."""
+        """Submits the user's action number `act` with these texts replaced; then the visit ends.
+
+        They are replaced in hidden fields and in the address of the form.
+        """
         if not self._browser.changes_hidden:
             raise LeftOut("a real browser sends hidden fields as the page has them")
         request = _opening(url, user)
 
         def changed(form: Form) -> Form:
-            other = form
+            other = replace(form, action=replaced(form.action, changes))
             for item in form.fields:
                 value = replaced(item.value, changes)
                 if item.kind == "hidden" and value != item.value:
                     other = other.replacing(item, replace(item, value=value))
-            if other is form:
-                raise LeftOut("no hidden field of the form repeats the request")
+            if other == form:
+                raise LeftOut("neither a hidden field of the form nor its address repeats the request")
             return other
 
         landing = self._pages.submit_changed(self._browser, request, act, changed)

@@ -32,12 +32,13 @@ def callback(gateway: Gateway) -> Endpoint:
             return error(gateway, STALE)
         refused = _single(pairs, "error")
         every = gateway.store.resources.values()
-        merchant = gateway.policies.answering(resource, _single(pairs, "iss"), every)
+        there = _resource_at(gateway, request) or resource
+        merchant = gateway.policies.answering(there, _single(pairs, "iss"), every)
         if merchant is None and not refused:
             return error(gateway, "The answer came from somebody else than the merchant.")
         answer, person = None, None
         if merchant is not None and not refused:
-            answer = await _exchanged(gateway, resource, merchant, sign_in, _single(pairs, "code"))
+            answer = await _exchanged(gateway, there, merchant, sign_in, _single(pairs, "code"))
             person = await _person(gateway, merchant, sign_in, answer)
         person = person or gateway.policies.unfinished(_unfinished(gateway, resource, refused, answer))
         if person is None and refused:
@@ -94,12 +95,13 @@ def _taken(
 ) -> tuple[Resource | None, SignIn | None]:
     """The sign-in with this key, which is used up; None for another browser or another step."""
     sign_in = gateway.store.sign_ins.get(key)
-    named = request.path_params.get("resource_id") or (sign_in.resource_id if sign_in is not None else "")
-    resource = gateway.store.resources.get(named)
+    begun = gateway.store.resources.get(sign_in.resource_id) if sign_in is not None else None
+    if sign_in is None or begun is None:
+        return None, None
+    page = _resource_at(gateway, request) or begun
+    resource = gateway.policies.resource_of_the_page(page, begun, signed_in)
     if (
-        sign_in is None
-        or resource is None
-        or sign_in.resource_id != resource.id
+        resource is None
         or (sign_in.person is not None) != signed_in
         or not gateway.policies.same_browser(sign_in, browser_key(gateway, request))
     ):
@@ -112,6 +114,11 @@ def _taken(
     if decided_on is None:
         return resource, None
     return gateway.store.resources.get(decided_on.resource_id), decided_on
+
+
+def _resource_at(gateway: Gateway, request: Request) -> Resource | None:
+    """The Resource of this address; None if all Resources share it."""
+    return gateway.store.resources.get(request.path_params.get("resource_id", ""))
 
 
 async def _exchanged(

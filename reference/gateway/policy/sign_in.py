@@ -62,6 +62,11 @@ def by_state(_store: Store, states: tuple[str, ...], _browser: str | None) -> st
     return fingerprint(states[0]) if len(states) == 1 else ""
 
 
+def resource_of_the_page(page: Resource, begun: Resource, _signed_in: bool) -> Resource | None:
+    """The Resource for which a callback or form is taken: the one of its address, for which it was begun."""
+    return begun if page.id == begun.id else None
+
+
 def same_browser(sign_in: SignIn, browser: str | None) -> bool:
     """Forms and callbacks work only in the browser that started the sign-in."""
     return browser is not None and hmac.compare_digest(sign_in.browser.encode(), browser.encode())
