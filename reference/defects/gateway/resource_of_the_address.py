@@ -24,7 +24,7 @@ DEFECTS = (
         resource_of_the_page=any_callback,
     ),
     defect(
-        "decision-at-any-resource (AUTHZ-22 AUTHZ-18): A decision counts for the Resource in the address "
+        "decision-at-any-resource (AUTHZ-22): A decision counts for the Resource in the address "
         "of the form, whatever Resource the user signed in for.",
         resource_of_the_page=where_the_form_was_sent,
     ),

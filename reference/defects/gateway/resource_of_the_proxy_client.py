@@ -15,7 +15,10 @@ from gateproof.reference.outcomes import Refusal
 def resource_of_either(facts: RedemptionFacts) -> Resource | None:
     """The Resource in the token's Project, else one with this indicator in the Proxy client's Project."""
     own = facts.proxy_token.project_id if facts.proxy_token is not None else None
-    theirs = (each for each in facts.resources if (each.project_id, each.indicator) == (own, facts.indicator))
+    foreign = own if own != facts.project_id else None
+    theirs = (
+        each for each in facts.resources if (each.project_id, each.indicator) == (foreign, facts.indicator)
+    )
     return redemption.redeemed_resource(facts) or next(theirs, None)
 
 
