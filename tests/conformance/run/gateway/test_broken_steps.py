@@ -35,4 +35,4 @@ def test_no_rule_escapes_because_a_step_is_broken(
     verdicts = {rule["id"]: rule["verdict"] for rule in report["rules"]}
     assert (report["exit_code"], report["verdict"]) == (1, "not-conformant")
     assert verdicts[STEPS[step]] == "failed"
-    assert escaped(report) == []
+    assert escaped(report, step) == []
