@@ -18,7 +18,7 @@ IN_USE_S = 40 * 86_400
 PAUSE_S, STEPS_S = 30, 120
 
 
-@check("KEYS-04", needs=["control:advance_clock"])
+@check("KEYS-04", needs=["control:advance_clock", "control:rotate_keys"])
 def token_of_a_long_used_key_outlives_its_rotation(gateway: Gateway, world: World) -> None:
     """A token that a key signed 40 days into its use still verifies and redeems after the key is rotated.
 
