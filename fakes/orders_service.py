@@ -18,6 +18,8 @@ PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
 # The only revision with JSON-RPC batches: a client may send them and a server has to accept them.
 WITH_BATCHES = "2025-03-26"
 SESSION = "mcp-session-id"
+# The first revision with links to resources in results. Other unknown members are ignored by any client.
+WITH_LINKS = "2025-06-18"
 # Forms of the challenge: as in RFC 9728, without quotes, and after other parameters.
 QUOTED, UNQUOTED = 'Bearer resource_metadata="{pointer}"', "Bearer resource_metadata={pointer}"
 AMONG_OTHERS = 'Bearer realm="orders", scope="{scope}", resource_metadata="{pointer}"'
@@ -62,6 +64,10 @@ class OrdersService:
         self.redirect_status = 307
         # Calls of the operation without a token are redirected to this URL, with the same status.
         self.redirects_without_token_to: str | None = None
+        # The answer to a GET for an MCP stream with an accepted token; None: there is no such stream.
+        self.stream_answer: Replied | None = None
+        # MCP answers name a website, icons and a linked resource below this URL, in revisions with links.
+        self.links_to: str | None = None
         self.served: list[int] = []
         self._accepts = accepts
         # The protocol revision of each session.
@@ -147,7 +153,8 @@ class OrdersService:
         return self._request_answered(call, message)
 
     def stream(self, call: Call) -> Replied:
-        return self._refused(call, counts=False) or Replied(status=405, headers={"allow": "POST, DELETE"})
+        none = Replied(status=405, headers={"allow": "POST, DELETE"})
+        return self._refused(call, counts=False) or self.stream_answer or none
 
     def end_session(self, call: Call) -> Replied:
         self._sessions.pop(call.header(SESSION) or "", None)
@@ -184,32 +191,43 @@ class OrdersService:
         wanted = params.get("protocolVersion") if isinstance(params, dict) else None
         session, revision = secrets.token_urlsafe(24), wanted if wanted in PROTOCOLS else PROTOCOLS[0]
         self._sessions[session] = revision
+        to = self._links_to(revision)
+        website = {"websiteUrl": f"{to}/about"} if to else {}
         result: dict[str, Any] = {
             "protocolVersion": revision,
             "capabilities": {"tools": {}},
-            "serverInfo": {"name": "orders", "version": "1"},
+            "serverInfo": {"name": "orders", "version": "1", **website, **_icons(to, "service")},
         }
         answer = _result(message.get("id"), result)
         return Replied(status=200, document=answer.document, headers={SESSION: session})
 
     def _request_answered(self, call: Call, message: dict[str, Any]) -> Replied:
-        number = message["id"]
+        number, to = message["id"], self._links_to(self._sessions[call.header(SESSION) or ""])
         match message.get("method"):
             case "ping":
                 return _result(number, {})
             case "tools/list":
-                return _result(number, {"tools": [TOOL]})
+                return _result(number, {"tools": [{**TOOL, **_icons(to, "tool")}]})
             case "tools/call":
-                return self._tool_called(call, number, message.get("params"))
+                return self._tool_called(call, number, message.get("params"), to)
             case _:
                 return Replied(status=200, document=_failed(number, -32601, "no such method"))
 
-    def _tool_called(self, call: Call, number: Any, params: Any) -> Replied:
+    def _tool_called(self, call: Call, number: Any, params: Any, to: str | None) -> Replied:
         if not isinstance(params, dict) or params.get("name") != TOOL["name"]:
             return Replied(status=200, document=_failed(number, -32602, "no such tool"))
         self.served.append(call.ordinal)
         text = json.dumps({"orders": self.orders, **self.beside_the_orders})
-        return _result(number, {"content": [{"type": "text", "text": text}], "isError": False})
+        linked = [{"type": "resource_link", "uri": f"{to}/orders", "name": "orders"}] if to else []
+        return _result(number, {"content": [{"type": "text", "text": text}, *linked], "isError": False})
+
+    def _links_to(self, revision: str) -> str | None:
+        return self.links_to if revision >= WITH_LINKS else None
+
+
+def _icons(to: str | None, whose: str) -> dict[str, Any]:
+    """The icons of the service or of its tool below this URL, if there is one."""
+    return {"icons": [{"src": f"{to}/{whose}.png", "mimeType": "image/png"}]} if to else {}
 
 
 def _result(number: Any, result: dict[str, Any]) -> Replied:

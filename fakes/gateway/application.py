@@ -196,4 +196,4 @@ def _response(answer: Answer, honest: Honest, call: Call) -> Response:
         return Response(replied.page, replied.status, headers, "text/html")
     document = {**replied.document, **answer.members}
     kept = {name: value for name, value in document.items() if value is not None}
-    return Response(json.dumps(kept), replied.status, headers, "application/json")
+    return Response(json.dumps(kept), answer.as_status or replied.status, headers, "application/json")

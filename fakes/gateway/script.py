@@ -32,14 +32,16 @@ class Answer:
     """How one call is answered.
 
     The honest answer is sent after `delay_s`, with `members` changed in its JSON (None removes a member) and
-    `headers` added (None removes Cache-Control). `status` or `body` replace it. `reset` resets the connection
-    instead. `hangs` gives no answer until the client's timeout, or until the script is cleared. `drips_s`
-    sends the body byte by byte for this time, then the rest. `breaks_off` ends within the body. `gzips`
-    compresses if the client asked for gzip. With `capitals`, header names are written as in
-    `WWW-Authenticate`. If `whose` is set, all this applies only to calls that contain that text.
+    `headers` added (None removes Cache-Control). `as_status` changes only its status, `status` or `body`
+    replace it. `reset` resets the connection instead. `hangs` gives no answer until the client's timeout, or
+    until the script is cleared. `drips_s` sends the body byte by byte for this time, then the rest.
+    `breaks_off` ends within the body. `gzips` compresses if the client asked for gzip. With `capitals`,
+    header names are written as in `WWW-Authenticate`. If `whose` is set, all this applies only to calls that
+    contain that text.
     """
 
     status: int | None = None
+    as_status: int | None = None
     body: bytes | None = None
     headers: Mapping[str, str | None] = field(default_factory=dict)
     members: Mapping[str, Any] = field(default_factory=dict)

@@ -52,7 +52,12 @@ def build(
     """Builds a gateway, which is empty unless it gets the data of an earlier process."""
     if store is None:
         store = Store(core_keys=KeyRing(current=policies.new_core_key(ids)))
-    merchants = Merchants(connecting, limits=policies.merchant_limits, note=log.write)
+    merchants = Merchants(
+        connecting,
+        limits=policies.merchant_limits,
+        note=log.write,
+        key_set_uri=policies.key_set_uri,
+    )
     made_by: VaultFactory = policies.vault_factory or Vault
     vault = made_by(store=store, policies=policies, clock=clock, ids=ids, merchants=merchants)
     return Gateway(

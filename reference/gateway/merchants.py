@@ -15,6 +15,7 @@ import jwt
 
 from gateproof.doubles.compact_jws import ParsedJwt, parsed_jwt
 from gateproof.reference.gateway.http_client import HttpAnswer, HttpClient, TooLarge
+from gateproof.reference.gateway.policy.sign_in import key_set_uri
 from gateproof.reference.gateway.policy.vault import MerchantAnswer, MerchantLimits, Trouble
 from gateproof.reference.gateway.records import MerchantPlace
 
@@ -26,6 +27,8 @@ HEADERS = {"accept": "application/json", "accept-encoding": "identity"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
 Connect = Callable[[str | None], HttpClient]
+# The address of the key set for the ID tokens of a merchant with this `kid`.
+KeySetUri = Callable[[MerchantPlace, object], str]
 
 
 def connect(ca_file: str | None) -> HttpClient:
@@ -42,10 +45,12 @@ class Merchants:
         *,
         limits: MerchantLimits = HONEST,
         note: Callable[[str], None] = lambda _line: None,
+        key_set_uri: KeySetUri = key_set_uri,
     ) -> None:
         self._connect = connecting
         self._note = note
         self._limits = limits
+        self._key_set_uri = key_set_uri
         self._clients: dict[str | None, HttpClient] = {}
         self._keys: dict[str, tuple[float, list[dict[str, Any]]]] = {}
 
@@ -61,8 +66,9 @@ class Merchants:
         parsed = parsed_jwt(token)
         if parsed is None or parsed.header.get("alg") not in ALGORITHMS:
             return None
-        claims = _verified(parsed, await self._key_set(merchant, max_age_s=3600))
-        return claims or _verified(parsed, await self._key_set(merchant, max_age_s=KEYS_AGAIN_AFTER_S))
+        uri, ca_file = self._key_set_uri(merchant, parsed.header.get("kid")), merchant.ca_file
+        claims = _verified(parsed, await self._key_set(uri, ca_file, max_age_s=3600))
+        return claims or _verified(parsed, await self._key_set(uri, ca_file, max_age_s=KEYS_AGAIN_AFTER_S))
 
     async def userinfo(self, merchant: MerchantPlace, access_token: str) -> dict[str, Any] | None:
         """The merchant's userinfo about a user; None without an answer."""
@@ -95,16 +101,16 @@ class Merchants:
             self._clients[ca_file] = self._connect(ca_file)
         return self._clients[ca_file]
 
-    async def _key_set(self, merchant: MerchantPlace, *, max_age_s: float) -> list[dict[str, Any]]:
-        fetched_at, keys = self._keys.get(merchant.jwks_uri, (float("-inf"), []))
+    async def _key_set(self, uri: str, ca_file: str | None, *, max_age_s: float) -> list[dict[str, Any]]:
+        fetched_at, keys = self._keys.get(uri, (float("-inf"), []))
         if time.monotonic() - fetched_at < max_age_s:
             return keys
-        answer = await self._request(merchant.ca_file, "GET", merchant.jwks_uri, None)
+        answer = await self._request(ca_file, "GET", uri, None)
         found = (answer.document or {}).get("keys")
         if answer.status != 200 or not isinstance(found, list):
             return keys
         keys = [key for key in found if isinstance(key, dict)]
-        self._keys[merchant.jwks_uri] = (time.monotonic(), keys)
+        self._keys[uri] = (time.monotonic(), keys)
         return keys
 
     async def _request(

@@ -146,6 +146,7 @@ class Policies:
     one_callback: bool = False
     answering: Callable[[Resource, str, Iterable[Resource]], MerchantPlace | None] = sign_in.answering
     unfinished: Callable[[sign_in.UnfinishedFacts], Person | None] = sign_in.no_user
+    key_set_uri: Callable[[MerchantPlace, object], str] = sign_in.key_set_uri
     # The user according to userinfo; gets the user of a valid ID token. None: userinfo is not requested.
     named_by_userinfo: Callable[[Person | None, JsonObject, float], Person | None] | None = None
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named

@@ -161,3 +161,26 @@ def test_call_without_a_token_may_be_sent_elsewhere(service: OrdersService) -> N
         200,
         401,
     ]
+
+
+def test_good_token_may_get_another_answer_for_the_stream(service: OrdersService) -> None:
+    assert service.stream(call(GOOD)).status == 405
+    service.stream_answer = Replied(status=302, headers={"location": "https://localhost:9/mcp"})
+    assert [service.stream(call(*given)).status for given in ((GOOD,), ())] == [302, 401]
+
+
+@pytest.mark.parametrize("revision", ["2025-03-26", "2025-06-18"])
+def test_mcp_answers_name_links_in_revisions_that_have_them(service: OrdersService, revision: str) -> None:
+    def answers() -> tuple[str, ...]:
+        met = service.mcp(message("initialize", id=1, params={"protocolVersion": revision}))
+        session = ("mcp-session-id", met.headers["mcp-session-id"])
+        listed = service.mcp(message("tools/list", session, id=2))
+        called = service.mcp(message("tools/call", session, id=3, params={"name": "list_orders"}))
+        assert service.orders[0]["id"] in called.document["result"]["content"][0]["text"]
+        return tuple(json.dumps(each.document) for each in (met, listed, called))
+
+    assert not any("localhost:9" in each for each in answers())
+    service.links_to = "https://localhost:9"
+    named = ("localhost:9/service.png", "localhost:9/tool.png", "localhost:9/orders")
+    has_links = revision == "2025-06-18"
+    assert [name in each for name, each in zip(named, answers(), strict=True)] == [has_links] * 3

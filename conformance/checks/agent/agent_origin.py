@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from gateproof.conformance.checks.agent._other_parties import (
+    came_to_the_service,
+    carries_a_token,
+    token_goes_nowhere_else,
+)
 from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
 from gateproof.conformance.kit.agent.agent import (
     Agents,
@@ -17,15 +22,11 @@ from gateproof.conformance.kit.agent.agent import (
     require_ended,
 )
 from gateproof.conformance.kit.agent.launch import Run
-from gateproof.conformance.kit.agent.output import printed
 from gateproof.conformance.kit.agent.world import ATTACKER, GATEWAY, PLAIN_HTTP, SERVICE
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
-from gateproof.conformance.wire.route import origin
+from gateproof.conformance.suite.claims import LeftOut, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import QUOTED
-
-_ELSEWHERE = "anything that is sent to another origin than the service's"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,10 +86,10 @@ WITHOUT_A_TOKEN: Mapping[str, int] = {f"{status} to another host": status for st
 def access_token_goes_to_the_service_alone(agents: Agents) -> None:
     """In the normal runs, also after a kept token has expired, only the service gets the access token."""
     require_done(agents.normal())
-    _came_to_the_service(agents.shared(), agents.normal())
+    came_to_the_service(agents.shared(), agents.normal())
 
     for run in agents.runs():
-        _nowhere_else(agents.shared(), run)
+        token_goes_nowhere_else(agents.shared(), run)
 
 
 @check("AGENT-18", cases=tuple(REDIRECTS))
@@ -108,7 +109,7 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
     sent_on = [each for each in run.calls(party=SERVICE) if each.call.status == redirect.status]
     require.that(bool(sent_on), run.what, expected="a call that is redirected", got="none")
 
-    _nowhere_else(install, run)
+    token_goes_nowhere_else(install, run)
 
 
 @check("AGENT-18")
@@ -121,10 +122,10 @@ def next_page_elsewhere_gets_no_token(agents: Agents) -> None:
     service.beside_the_orders = {"next": page, "links": {"next": page}}
     service.script.always(Endpoint.OPERATION, Answer(headers={"link": f'<{page}>; rel="next"'}))
     run = require_ended(install.launch("a run whose orders name a next page at another host"))
-    _came_to_the_service(install, run)
+    came_to_the_service(install, run)
 
     observe(asks_for_the_next_page=bool(run.calls(party=ATTACKER)))
-    _nowhere_else(install, run)
+    token_goes_nowhere_else(install, run)
     if not run.done:
         raise LeftOut("the agent reads no orders that name a next page")
 
@@ -144,7 +145,7 @@ def redirect_before_the_token_takes_none_elsewhere(agents: Agents, case: str) ->
     install.world.attacker.script.always(Endpoint.OPERATION, challenge)
     run = _redirected_without_a_token(install, status, _another_host(install), case)
 
-    _nowhere_else(install, run)
+    token_goes_nowhere_else(install, run)
     sends_one = _sends_a_token(install, run)
     observe(sends_a_token=sends_one)
     if not sends_one:
@@ -165,10 +166,10 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
     require_done(first)
     end_tokens(install.world)
     run = require_ended(install.launch("a run after the tokens have expired, with metadata on another host"))
-    _came_to_the_service(install, install.runs[0])
+    came_to_the_service(install, install.runs[0])
 
     for each in (install.runs[0], run):
-        _nowhere_else(install, each)
+        token_goes_nowhere_else(install, each)
 
 
 @check("AGENT-18")
@@ -178,35 +179,23 @@ def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
     install = agents.install()
     second = install.world.add_second_gateway()
     first = require_done(install.launch("a run that gets a token at the first gateway"))
-    _came_to_the_service(install, first)
+    came_to_the_service(install, first)
     end_tokens(install.world)
     install.world.service.servers[:] = [second.site.authorization_server]
     run = require_ended(install.launch("a run after the service has moved to another gateway"))
 
-    _nowhere_else(install, run)
+    token_goes_nowhere_else(install, run)
 
 
 @check("AGENT-18", needs=["faults"], cases=tuple(FAILED_TOKEN_CALLS))
-def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> None:
+def token_that_does_not_help_goestoken_goes_nowhere_else(agents: Agents, case: str) -> None:
     """After a call with a token was refused or failed, the agent sends the token to no other party."""
     require_done(agents.normal())
     install, runs = failed_token_runs(agents, case)
 
     for run in runs:
-        _nowhere_else(install, run)
+        token_goes_nowhere_else(install, run)
     require_all_in_time(install.runs)
-
-
-def _came_to_the_service(install: Install, run: Run) -> None:
-    """Requires, as the positive twin, a call to the service with the access token."""
-    tokens = install.world.gateway_endpoints.access_tokens
-    calls = run.calls(Endpoint.OPERATION, party=SERVICE)
-    require.that(
-        any(token in each.call.text() for each in calls for token in tokens),
-        run.what,
-        expected="a call to the service with the access token",
-        got="none",
-    )
 
 
 def _redirected_without_a_token(install: Install, status: int, to: str, where: str) -> Run:
@@ -221,40 +210,4 @@ def _redirected_without_a_token(install: Install, status: int, to: str, where: s
 
 
 def _sends_a_token(install: Install, run: Run) -> bool:
-    return any(_found(install, each.call.text()) for each in run.calls())
-
-
-def _nowhere_else(install: Install, run: Run) -> None:
-    """Expects no access token in requests to other origins, and in URLs that the browser opens."""
-    for each in run.calls():
-        if each.party == SERVICE:
-            continue
-        expect.that(
-            not _found(install, each.call.text()),
-            f"a request to {_said(each.party)}",
-            expected="no gateway access token in it",
-            got="the access token",
-            exchange=each.exchange(),
-        )
-    opened = [(visit.url, run.request_of(visit)) for visit in run.visits]
-    for url, exchange in (*opened, *((other, None) for other in run.others)):
-        if origin(url) == origin(install.world.service.url):
-            continue
-        expect.that(
-            not _found(install, url),
-            "an address that was opened in the browser",
-            expected="no gateway access token in it",
-            got="the access token",
-            exchange=exchange,
-        )
-    expect.that(True, _ELSEWHERE, expected="no gateway access token in it", got="none")
-
-
-def _found(install: Install, text: str) -> bool:
-    """True if the text contains a token of any gateway that the service named, in plain text or encoded."""
-    tokens: Iterable[str] = [token for desk in install.world.named for token in desk.access_tokens]
-    return bool(printed(text.encode(errors="surrogatepass"), {"access_token": list(tokens)}))
-
-
-def _said(party: str) -> str:
-    return f"the {party}" if party != PLAIN_HTTP else "an address in plain HTTP"
+    return any(carries_a_token(install, each.call.text()) for each in run.calls())

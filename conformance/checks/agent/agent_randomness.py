@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import chain
 
+from gateproof.conformance.checks.agent._interrupted_runs import interrupted_at_sign_in
 from gateproof.conformance.checks.agent._shared_runs import (
     TOKEN_ENDPOINT_FAILS,
     all_tokens_refused,
@@ -16,8 +17,16 @@ from gateproof.conformance.checks.agent._shared_runs import (
     recovered,
     refused_code_runs,
 )
-from gateproof.conformance.kit.agent.agent import Agents, Attempt, Install, attempts_of, require_done
+from gateproof.conformance.kit.agent.agent import (
+    Agents,
+    Attempt,
+    Install,
+    attempts_of,
+    require_all_in_time,
+    require_done,
+)
 from gateproof.conformance.kit.agent.digests import digests_among, readings_of
+from gateproof.conformance.kit.agent.launch import Ended
 from gateproof.conformance.kit.agent.seeds import seeded_among
 from gateproof.conformance.kit.inputs.entropy import (
     apparent_bits,
@@ -123,6 +132,30 @@ def nothing_is_used_twice(agents: Agents) -> None:
             expected="a new one each time",
             got=f"{len(times)} different ones",
             exchange=_one_of(agents, twice),
+        )
+
+
+@check("AGENT-04")
+def interrupted_authorization_is_not_resumed(agents: Agents) -> None:
+    """After an interruption during the sign-in, the next run has a new state and a new challenge."""
+    require_done(agents.normal())
+    _, cut_short, after = interrupted_at_sign_in(agents).runs
+    require_all_in_time([cut_short, after])
+    before, later = attempts_of(cut_short), attempts_of(after)
+    if cut_short.ended is not Ended.ASKED_TO or not before or not later:
+        raise LeftOut("the agent was not interrupted at a sign-in, or does not authorize after that")
+    kinds: dict[str, Callable[[Attempt], str | None]] = {
+        "state": lambda attempt: attempt.state,
+        "code_challenge": lambda attempt: attempt.challenge,
+    }
+    for name, of in kinds.items():
+        again = [each for each in later if of(each) in set(map(of, before))]
+        expect.that(
+            not again,
+            f"{name} of {after.what}",
+            expected="another one than before the interruption",
+            got="the same one",
+            exchange=again[0].request if again else None,
         )
 
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gateproof.conformance.checks.agent._printed_secrets import (
+    LASTING,
+    PASSING,
+    TOKENS,
+    forbidden,
+    none_of,
+    nothing_printed,
+    some,
+)
 from gateproof.conformance.checks.agent._shared_runs import FAILED_TOKEN_CALLS, failed_token_runs
 from gateproof.conformance.kit.agent.agent import Agents, require_all_in_time, require_ended
 from gateproof.conformance.kit.agent.launch import Run
@@ -25,14 +34,10 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.wire import leaks
 from gateproof.fakes.gateway.script import Endpoint
 
-TOKENS = ("access_token", "id_token")
 OTHER_TOKENS = ("id_token", "refresh_token")
-# Long-lived credentials, and short-lived ones that can be used once: printing the latter is only recorded.
-LASTING, PASSING = ("client_secret", "refresh_token"), ("code", "code_verifier")
 OF_THE_EXCHANGE = (*LASTING, *PASSING)
 # The code passes through the browser in any case.
 KEPT_FROM_BROWSERS = tuple(kind for kind in OF_THE_EXCHANGE if kind != "code")
-_MOST_PLACES = 4
 # Claims that make an ID token invalid for a client that checks them (OpenID Connect Core 3.1.3.7).
 _WRONG_CLAIMS: Mapping[str, Mapping[str, Any]] = {
     "for-another-client": {"aud": ["gateproof-another-client"]},
@@ -133,7 +138,7 @@ def token_that_does_not_help_is_not_printed(agents: Agents, case: str) -> None:
     _with_tokens(agents)
     install, runs = failed_token_runs(agents, case)
     for run in runs:
-        _nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
+        nothing_printed(run, {kind: install.world.secrets()[kind] for kind in TOKENS}, {})
     require_all_in_time(install.runs)
 
 
@@ -147,7 +152,7 @@ def id_token_that_is_refused_is_not_printed(agents: Agents, case: Mapping[str, A
     known = {kind: install.world.secrets()[kind] for kind in TOKENS}
     if not any(known.values()):
         raise LeftOut("the agent got no token in this run")
-    _nothing_printed(run, known, {})
+    nothing_printed(run, known, {})
 
 
 @check("AGENT-14")
@@ -260,33 +265,7 @@ def _not_found_in(found: list[ReceivedRequest], what: str, kind: str) -> None:
 def _unprinted(agents: Agents, kinds: tuple[str, ...], *, parts: tuple[str, ...]) -> None:
     run = _with_tokens(agents)
     known = {kind: values for kind, values in agents.shared().world.secrets().items() if kind in kinds}
-    _nothing_printed(run, known, {"log": agents.logs.pieces()} if "log" in parts else {})
-
-
-def _nothing_printed(
-    run: Run, known: Mapping[str, Sequence[str]], beside: Mapping[str, Sequence[bytes]]
-) -> None:
-    """Expects none of these secrets in the output of the run, or in the texts `beside`."""
-    texts = {"output": [run.output()], **beside}
-    found = [
-        f"{each.said()} in the {part}"
-        for part, pieces in texts.items()
-        for each in printed_in(pieces, known)
-        if _forbidden(each.kind, each.how)
-    ]
-    expect.that(
-        not found,
-        f"{' and '.join(texts)} of {run.what}",
-        expected=_none_of(tuple(known)),
-        got=_some(found),
-    )
-    octets = len(run.output()) + run.dropped
-    require.that(
-        run.dropped == 0,
-        "what the agent prints",
-        expected="no more than can be searched",
-        got=f"{octets} octets",
-    )
+    nothing_printed(run, known, {"log": agents.logs.pieces()} if "log" in parts else {})
 
 
 def _clean(
@@ -297,7 +276,7 @@ def _clean(
     told = [
         leak
         for leak in survey.leaks
-        if leak.kind in kinds and leak.part in parts and _forbidden(leak.kind, leak.how)
+        if leak.kind in kinds and leak.part in parts and forbidden(leak.kind, leak.how)
         if not parties or leak.party in parties
     ]
     found = [f"{Printed(kind=leak.kind, how=leak.how).said()} in the {_place(leak)}" for leak in told]
@@ -305,8 +284,8 @@ def _clean(
     expect.that(
         not found,
         f"{' and '.join(parts)} of {survey.answers} runs",
-        expected=_none_of(kinds),
-        got=_some(found),
+        expected=none_of(kinds),
+        got=some(found),
     )
     for part in parts:
         unsearched = survey.known.get(UNSEARCHED.get(part, ""), 0)
@@ -318,22 +297,6 @@ def _clean(
         )
 
 
-def _forbidden(kind: str, how: str) -> bool:
-    """True if the finding breaks the rule: for an access token only plain text, for others any encoding."""
-    return kind != "access_token" or how in leaks.PLAIN
-
-
 def _place(leak: Leak) -> str:
     to = f" to the {leak.party}" if leak.part == REQUESTS else ""
     return f"{leak.part}{to} of {leak.step}"
-
-
-def _none_of(kinds: tuple[str, ...]) -> str:
-    return f"neither {' nor '.join(kind.replace('_', ' ') for kind in kinds)}"
-
-
-def _some(found: Sequence[str]) -> str:
-    """A few of the places, each once, and how many more there are."""
-    places = list(dict.fromkeys(found))
-    more = f"; and {len(places) - _MOST_PLACES} more" if len(places) > _MOST_PLACES else ""
-    return "; ".join(places[:_MOST_PLACES]) + more

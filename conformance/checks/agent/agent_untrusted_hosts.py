@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from gateproof.conformance.kit.agent.agent import (
-    READS_NO_METADATA_ELSEWHERE,
-    Agents,
-    Install,
-    end_tokens,
-    require_done,
-    require_ended,
-    s256,
-)
+from gateproof.conformance.checks.agent._other_parties import no_code_was_sent, no_credential_sent_to
+from gateproof.conformance.kit.agent.agent import Agents, Install, end_tokens, require_done, require_ended
 from gateproof.conformance.kit.agent.launch import Run
-from gateproof.conformance.kit.agent.output import printed
 from gateproof.conformance.kit.agent.world import (
     ATTACKER,
     CORE,
@@ -24,12 +16,10 @@ from gateproof.conformance.kit.agent.world import (
     PLAIN_HTTP,
     SECOND,
     SECOND_CORE,
-    ReceivedRequest,
 )
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.suite.claims import LeftOut, require
 from gateproof.conformance.wire.route import origin
-from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints, fields
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.fakes.orders_service import WELL_KNOWN
 
@@ -254,7 +244,7 @@ def credentials_do_not_go_where_nobody_sent_them(agents: Agents, case: str) -> N
         raise LeftOut("the agent has cached the documents, or reads none on another host")
     require.that(lure.passes(run), run.what, expected="an agent that connects", got="no connection")
 
-    _no_credential_sent_to(install.world.gateway_endpoints, run, lure.waits, lure.whose)
+    no_credential_sent_to(install.world.gateway_endpoints, run, lure.waits, lure.whose)
 
 
 @check("AGENT-13", cases=tuple(WORKED_BEFORE))
@@ -274,21 +264,7 @@ def gateway_of_another_resource_gets_no_code(agents: Agents, case: str) -> None:
     if WORKED_BEFORE[case] and not run.calls(Endpoint.METADATA, party=ATTACKER):
         raise LeftOut("the agent has cached the documents, or reads none on another host")
 
-    _no_code_was_sent(run)
-
-
-def _no_code_was_sent(run: Run) -> None:
-    """Expects no token request at the gateway of the other resource, whose metadata the agent has read."""
-    if not run.calls(Endpoint.METADATA, party=ATTACKER):
-        raise LeftOut(READS_NO_METADATA_ELSEWHERE)
-    sent = run.calls(Endpoint.TOKEN, party=ATTACKER)
-    expect.that(
-        not sent,
-        "requests to the token endpoint of a gateway that only metadata of another resource name",
-        expected="none",
-        got=str(len(sent)),
-        exchange=sent[0].exchange() if sent else None,
-    )
+    no_code_was_sent(run)
 
 
 @check("AGENT-13")
@@ -306,7 +282,7 @@ def gateway_of_a_look_alike_gets_no_code(agents: Agents) -> None:
     world.service.pointer = f"{world.url(ATTACKER)}{WELL_KNOWN}"
     run = require_ended(install.launch("a run whose metadata are of a look-alike of the service"))
 
-    _no_code_was_sent(run)
+    no_code_was_sent(run)
 
 
 @check("AGENT-13")
@@ -321,29 +297,5 @@ def two_gateways_are_kept_apart(agents: Agents) -> None:
     require.that(bool(run.calls(Endpoint.TOKEN)), "the run", expected="an exchange of a code", got="none")
 
     other = "a gateway that is not the one which issued it"
-    _no_credential_sent_to(world.gateway_endpoints, run, (SECOND, SECOND_CORE), other)
-    _no_credential_sent_to(second, run, (GATEWAY, CORE), other)
-
-
-def _no_credential_sent_to(desk: AgentEndpoints, run: Run, parties: Iterable[str], whose: str) -> None:
-    """Expects that no secret of this gateway, and no verifier for its codes, was sent to these parties."""
-    secrets = desk.secrets()
-    codes = {code for visit in run.visits for code in visit.codes()} & set(desk.codes)
-    challenges = {visit.value("code_challenge") for visit in run.visits if codes.intersection(visit.codes())}
-    for each in (each for party in parties for each in run.calls(party=party)):
-        found = [item.said() for item in printed(each.call.text().encode(), secrets)]
-        if _proves(each, challenges):
-            found.append("the code verifier")
-        expect.that(
-            not found,
-            f"a request to {whose}",
-            expected="nothing that another party issued, and no proof for it",
-            got=", ".join(dict.fromkeys(found)),
-            exchange=each.exchange(),
-        )
-    expect.that(True, "requests to other parties", expected="none with a credential", got="none")
-
-
-def _proves(each: ReceivedRequest, challenges: set[str | None]) -> bool:
-    verifier = fields(each.call).get("code_verifier", "")
-    return bool(verifier) and s256(verifier) in challenges
+    no_credential_sent_to(world.gateway_endpoints, run, (SECOND, SECOND_CORE), other)
+    no_credential_sent_to(second, run, (GATEWAY, CORE), other)

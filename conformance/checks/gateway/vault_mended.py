@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
+from gateproof.conformance.checks.gateway._held_refreshes import HELD_S, redeeming_while_held
 from gateproof.conformance.checks.gateway._reauthentication_scripts import REAUTHENTICATION_SCRIPTS
-from gateproof.conformance.kit.gateway.failure_oracle import ExpiringToken, expiring_soon
+from gateproof.conformance.kit.gateway.failure_oracle import expiring_soon
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     expect_orders,
@@ -21,12 +18,8 @@ from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unmet, expect, observe, require, rule_requires
 from gateproof.conformance.suite.parties import Agent
-from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.secret import Secret
-
-# How long the merchant holds a refresh at most, and how long a gateway may take to request it.
-HELD_S, ASKED_WITHIN_S = 10.0, 3.0
 
 
 @check("VAULT-04", alone=True, cases=REAUTHENTICATION_SCRIPTS)
@@ -70,7 +63,7 @@ def rejection_of_the_old_token_spares_the_new_one(world: World) -> None:
     due = expiring_soon(alone, agent)
     alone.short_lived(refresh={"outcome": "hold_then_reject", "gate": gate, "seconds": HELD_S})
     let_expire(world)
-    with _redeeming(due, gate):
+    with redeeming_while_held(due, gate):
         alone.script()
         renewed = alone.grant(agent)
     require.that(
@@ -133,26 +126,3 @@ def _not_provisioned(alone: IsolatedUser, agent: Agent) -> Secret:
     require(alone.world.gateway.redeem(grant.access_token, proxy_token, resource.indicator)).status(404)
     alone.script()
     return proxy_token
-
-
-@contextmanager
-def _redeeming(due: ExpiringToken, gate: str) -> Iterator[None]:
-    """During the block, a redemption waits for the merchant, which holds its refresh; it ends afterwards."""
-    with ThreadPoolExecutor(1) as backends:
-        waiting = backends.submit(due.redeem_once)
-        try:
-            if not _refresh_was_requested(due):
-                raise LeftOut("the gateway did not use the refresh token when the merchant token was due")
-            yield
-        finally:
-            due.alone.merchant.release(gate)
-        waiting.result()
-
-
-def _refresh_was_requested(due: ExpiringToken) -> bool:
-    deadline = time.monotonic() + ASKED_WITHIN_S
-    while not due.refreshes():
-        if time.monotonic() > deadline:
-            return False
-        wait_for(Cause.REQUEST, 0.05)
-    return True

@@ -39,15 +39,19 @@ class MerchantAccount:
 
 
 @contextmanager
-def merchants(world: World, count: int) -> Iterator[list[MerchantSite]]:
-    """Opens new merchants during the block; browsers may visit them."""
+def merchants(world: World, count: int, *, one_seed: bool = False) -> Iterator[list[MerchantSite]]:
+    """Opens new merchants during the block; browsers may visit them.
+
+    With one seed they look alike except for their addresses: other keys have the same key IDs.
+    """
     if world.merchant is None:
         raise Unavailable("merchant", "the harness's own merchant is not part of this run")
     with ExitStack() as open_sites:
         sites: list[MerchantSite] = []
-        for _ in range(count):
+        seeds = [secrets.randbelow(_SEEDS) for _ in range(count)]
+        for seed in seeds[:1] * count if one_seed else seeds:
             try:
-                admin, endpoints = world.merchant.open_merchant(secrets.randbelow(_SEEDS))
+                admin, endpoints = world.merchant.open_merchant(seed)
             except MerchantAdminError as refusal:
                 raise LeftOut(f"no second merchant could be opened: {refusal}") from refusal
             open_sites.callback(world.merchant.close_merchant, admin)

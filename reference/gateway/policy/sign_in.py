@@ -48,6 +48,11 @@ def answering(resource: Resource, issuer: str, _others: Iterable[Resource]) -> M
     return resource.merchant if issuer in ("", resource.merchant.issuer) else None
 
 
+def key_set_uri(merchant: MerchantPlace, _kid: object) -> str:
+    """The merchant's own key set: another merchant may give its keys the same key IDs."""
+    return merchant.jwks_uri
+
+
 def no_user(_facts: UnfinishedFacts) -> Person | None:
     """Nobody is signed in if the merchant has not signed in a user."""
     return None

@@ -158,6 +158,16 @@ def test_names_of_headers_may_have_capitals(world: World) -> None:
     assert {b"WWW-Authenticate", b"Content-Type", b"Cache-Control", b"content-length"} <= names
 
 
+def test_answer_with_another_status_keeps_its_body(world: World) -> None:
+    gateway, listener, _ = world
+    url = f"http://{listener.netloc}/res_1/.well-known/openid-configuration"
+    gateway.script.tape(Endpoint.DISCOVERY, [Answer(as_status=201)])
+    other, usual = (httpx.get(url, timeout=20, trust_env=False) for _ in range(2))
+
+    assert (other.status_code, usual.status_code) == (201, 200)
+    assert other.json() == usual.json()
+
+
 def test_answer_that_breaks_off_is_none(world: World) -> None:
     gateway, listener, _ = world
     gateway.script.always(Endpoint.MERCHANT_API, Answer(breaks_off=True))
