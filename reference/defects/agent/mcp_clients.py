@@ -12,8 +12,7 @@ from gateproof.reference.agent.policy.operation import Ask
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer, Failed, Outgoing, redirected
 from gateproof.reference.defects.agent.row import defect
-
-_MOST_REFUSALS = 2
+from gateproof.reference.defects.agent.stopping import MOST_REFUSED, NO_END
 
 
 def icons_of_the_service(result: Mapping[str, Any]) -> Iterable[str]:
@@ -99,13 +98,13 @@ def renewing_for_the_stream() -> dict[str, Any]:
             answer = ask(asked)
             if given and asked.method == "POST" and answer.status == 401:
                 refused.append(answer.status)
-            if len(refused) > _MOST_REFUSALS:
+            if len(refused) > MOST_REFUSED:
                 raise Failed("the service refuses fresh tokens")
             return answer
 
         return streaming(its_401)(settings, called, given)
 
-    return {"operate": operate, "fresh_tokens": 1_000_000}
+    return {"operate": operate, "fresh_tokens": NO_END}
 
 
 DEFECTS = (

@@ -13,6 +13,7 @@ from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer
 from gateproof.reference.defects.agent.other_hosts import any_issuer
 from gateproof.reference.defects.agent.row import defect
+from gateproof.reference.defects.agent.stopping import wants_more_scopes
 
 
 def also(accepts: Callable[[Any, str], bool]) -> Callable[[Mapping[str, Any], str], bool]:
@@ -36,15 +37,20 @@ def has_the_host(resource: Any, service_url: str) -> bool:
     return isinstance(resource, str) and urlsplit(resource).hostname == urlsplit(service_url).hostname
 
 
+def as_challenge(answer: Answer) -> Answer:
+    """A 403 for a missing scope as a 401, so that its challenge is followed."""
+    return replace(answer, status=401) if answer.status == 403 and wants_more_scopes(answer) else answer
+
+
 def stepping_up_anywhere() -> dict[str, Any]:
     """Follows the challenge of a 403 to metadata of any resource."""
     stepping_up: list[bool] = []
 
     def operate(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
         answer = operation.operate(settings, ask, given)
-        wants = any("insufficient_scope" in each for each in answer.headers_named("www-authenticate"))
-        stepping_up[:] = [True] if answer.status == 403 and wants else []
-        return replace(answer, status=401) if stepping_up else answer
+        challenge = as_challenge(answer)
+        stepping_up[:] = [True] if challenge is not answer else []
+        return challenge
 
     def is_about(metadata: Mapping[str, Any], service_url: str) -> bool:
         return bool(stepping_up) or discovery.is_about(metadata, service_url)
