@@ -10,6 +10,7 @@ from gateproof.fakes.gateway.script import Endpoint
 USER = USERS[0]
 # Processes of a service whose target file does not state their number (rule BACK-02).
 PROCESSES = 4
+PROXY_TOKEN_HEADER = "x-proxy-token"  # noqa: S105 - a header
 
 
 def processes(world: ServiceWorld) -> int:
@@ -28,3 +29,9 @@ def requests_proxy_token(service: Service, world: ServiceWorld, after_s: float =
     wait_for(Cause.EXPIRY, after_s)
     require_served_uncached(service, world)
     return bool(world.gateway.journal.since(mark, Endpoint.TOKEN))
+
+
+def refused_proxy_tokens(world: ServiceWorld, mark: int) -> set[str]:
+    """The Proxy tokens of the redemptions since `mark` that were answered with 401."""
+    calls = world.gateway.journal.since(mark, Endpoint.REDEMPTION)
+    return {call.header(PROXY_TOKEN_HEADER) or "" for call in calls if call.status == 401}

@@ -10,7 +10,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from gateproof.conformance.checks.service._proxy_calls import USER, processes, require_served_uncached
+from gateproof.conformance.checks.service._old_session import called_in_an_old_session, session_that_redeems
+from gateproof.conformance.checks.service._proxy_calls import (
+    PROXY_TOKEN_HEADER,
+    USER,
+    processes,
+    refused_proxy_tokens,
+    require_served_uncached,
+)
 from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, ServiceWorld
@@ -28,7 +35,6 @@ from gateproof.fakes.gateway.script import Endpoint
 MENDS_WITHIN_S = 10
 # Extra time after the grace period of a Proxy token: a service may have received the token a moment later.
 MOMENT_S = 2.0
-_HEADER = "x-proxy-token"
 _REPLACED = "the service replaces a Proxy token that is refused, so the next end shows nothing new"
 _WHOLE_HOUR = (
     "the service keeps its Proxy token for the whole of its hour: start it again, or wait until that hour is"
@@ -68,6 +74,28 @@ def calls_go_on_past_the_end_of_the_next_proxy_token(
     finally:
         # A service that requests another Proxy token only at the end of its lifetime is tested again later.
         gateway.proxy_token_life_s = FIRST_PROXY_TOKENS_S
+
+
+@check("BACK-03", turn=Turn.END_OF_A_PROXY_TOKEN)
+def calls_go_on_in_a_session_past_the_end_of_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+    """In an MCP session that is older than the Proxy token, one call may fail on the ended token, too.
+
+    The checks before made these calls, after calls in new sessions had worked. The server may have ended the
+    session meanwhile.
+    """
+    if service.operation.kind != "mcp":
+        raise LeftOut("the operation is no MCP tool")
+    calls = world.service_state.calls_in_an_old_session
+    if calls is None or not calls.redeemed:
+        raise LeftOut("no MCP session redeemed before and after the end of a Proxy token")
+
+    expect.that(
+        calls.lost_again is None,
+        "operation in an MCP session that is older than the Proxy token, after one that failed",
+        expected="the orders: a new Proxy token, as in the new sessions before",
+        got="a failure by the same ended Proxy token",
+        exchange=calls.lost_again,
+    )
 
 
 def _first_end(service: Service, world: ServiceWorld, campaign: Campaign | None) -> None:
@@ -126,12 +154,18 @@ def _past_the_end(service: Service, world: ServiceWorld, *, forced: bool = False
         require_served_uncached(service, world)
     held = _held(world)
     holders = processes(world) if forced else min(len(held), processes(world))
+    end = max((token.announced_expiry for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
+    old = session_that_redeems(service, world) if not forced else None
     if not world.service_state.renews_far_ahead:
-        end = max((token.announced_expiry for token in held), default=0.0) + PROXY_TOKEN_GRACE_S + MOMENT_S
         wait_for(Cause.EXPIRY, max(0.0, end - time.monotonic()))
     gateway.ends_proxy_tokens = True
     try:
-        return _calls_work(service, world, max(1, holders), forced=forced)
+        refused = _calls_work(service, world, max(1, holders), forced=forced)
+        if old is not None:
+            world.service_state.calls_in_an_old_session = called_in_an_old_session(
+                world, old, max(1, holders)
+            )
+        return refused
     finally:
         gateway.ends_proxy_tokens = False
 
@@ -181,13 +215,12 @@ def _called(service: Service, world: ServiceWorld) -> tuple[Exchange, set[str]]:
         lambda: service.serve_once(world.unseen_token(USER)),
         lambda _: bool(journal.since(mark, Endpoint.TOKEN, Endpoint.REDEMPTION)),
     )
-    calls = journal.since(mark, Endpoint.REDEMPTION)
-    return answer, {call.header(_HEADER) or "" for call in calls if call.status == 401}
+    return answer, refused_proxy_tokens(world, mark)
 
 
 def _held(world: ServiceWorld) -> list[ProxyToken]:
     """The tokens that the service has redeemed with; each of its processes may have its own token."""
-    shown = {call.header(_HEADER) for call in world.gateway.journal.since(0, Endpoint.REDEMPTION)}
+    shown = {call.header(PROXY_TOKEN_HEADER) for call in world.gateway.journal.since(0, Endpoint.REDEMPTION)}
     return [token for token in world.gateway.proxy_tokens if token.value in shown and not token.revoked]
 
 

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Mapping
-from urllib.parse import quote, urlsplit
+from collections.abc import Callable, Mapping
 
 from gateproof.conformance.checks.service._expiring import TIMESTAMPS
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
-from gateproof.conformance.kit.service.mcp_session import session_of
+from gateproof.conformance.checks.service._named import Named, asked_with
 from gateproof.conformance.kit.service.service import Service, holds_orders, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
-from gateproof.conformance.wire import mcp
-from gateproof.conformance.wire.exchange import Exchange, Request
-from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.gateway import MERCHANT_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
@@ -38,7 +34,6 @@ ALIKE: Mapping[str, Callable[[str], tuple[str, str]]] = {
     "with-a-zero-ahead": lambda some: (f"sub_{int(some, 16)}", f"sub_0{int(some, 16)}"),
     "with-another-sign": lambda some: (f"sub_{some}-a", f"sub_{some}_a"),
 }
-_Named = tuple[str, Exchange]
 
 
 @check("BACK-10", cases=ALIKE)
@@ -74,7 +69,8 @@ def another_user_who_is_named_is_not_served(service: Service, world: ServiceWorl
     A service may ignore or refuse names that it does not know.
     """
     subject = str(world.gateway.claims(USER)["sub"])
-    for named, answer in _asked(service, world, case, dict.fromkeys(_NAMES, subject)):
+    names = _HEADERS if case == "header" else _NAMES
+    for named, answer in _asked(service, world, case, dict.fromkeys(names, subject)):
         expect.that(
             not shows_orders(answer, world, USER),
             f"{answer.step} with the token of {OTHER}, which names {USER} in {named}",
@@ -106,57 +102,13 @@ def order_that_is_named_is_not_shown_to_another(service: Service, world: Service
         )
 
 
-def _asked(service: Service, world: ServiceWorld, where: str, said: Mapping[str, str]) -> list[_Named]:
+def _asked(service: Service, world: ServiceWorld, where: str, said: Mapping[str, str]) -> list[Named]:
     """The operation by one user with each of these names, after both users were served."""
     gateway = world.gateway
     for user in (OTHER, USER):
         require_served(service.serve(gateway.access_token(user)), gateway.orders_of(user))
     token = gateway.access_token(OTHER)
-    service.keyring.add(Secret("access_token", token))
-    ways = {"header": _in_headers, "query": _in_the_query, "path": _in_the_path, "message": _in_a_message}
-    answers = list(ways[where](service, token, said))
+    answers = asked_with(service, token, where, said)
     answered = any(answer.answer is not None for _, answer in answers)
     require.that(answered, "operation that names another user", expected="an answer", got="none")
     return answers
-
-
-def _in_headers(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    for name in _HEADERS:
-        yield f"a header {name}", service.serve(token, ((name, next(iter(said.values()))),))
-
-
-def _in_the_query(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    mark, bearer = "&" if "?" in service.operation.path else "?", f"Bearer {token}"
-    for name, value in said.items():
-        yield f"a parameter {name}", service.operate(bearer, query=f"{mark}{name}={quote(value)}")
-
-
-def _in_the_path(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    """The name as a part of the path, only by GET, which changes nothing."""
-    if service.operation.kind == "mcp":
-        raise LeftOut("the operation is an MCP tool, which has one path")
-    request = service.request((("Authorization", f"Bearer {token}"),))
-    parts, value = urlsplit(request.url), quote(next(iter(said.values())))
-    kept = tuple(pair for pair in request.headers if pair[0] != "Content-Type")
-    path = parts.path.rstrip("/")
-    for other in (f"{path}/{value}", f"/users/{value}{path}"):
-        url = parts._replace(path=other).geturl()
-        asked = Request(method="GET", url=url, headers=kept)
-        yield "the path", service.wire.send("operation by another path", asked)
-
-
-def _in_a_message(service: Service, token: str, said: Mapping[str, str]) -> Iterator[_Named]:
-    """The name in the arguments and in `_meta` of a tool call, or among the members of a JSON body."""
-    asked = service.operation
-    if asked.kind != "mcp":
-        own = {} if asked.json is None else asked.json
-        if asked.method == "GET" or not isinstance(own, dict):
-            raise LeftOut("the operation sends no JSON object that could name a user")
-        for name, value in said.items():
-            yield f"a member {name}", service.with_body({**own, name: value}).serve(token)
-        return
-    session, tool = session_of(service, token), asked.tool or ""
-    for name, value in said.items():
-        params = mcp.called(tool, {**asked.arguments, name: value})
-        yield f"an argument {name}", session.ask("tools/call", params, token)
-    yield "_meta", session.ask("tools/call", mcp.called(tool, asked.arguments, said), token)

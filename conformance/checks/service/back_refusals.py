@@ -17,6 +17,7 @@ from gateproof.conformance.checks.service._failing_parties import (
     shows_orders,
 )
 from gateproof.conformance.checks.service._short_merchant_tokens import end_of_a_short_token
+from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
 from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
@@ -80,19 +81,22 @@ def refused_redemption_brings_no_data_of_before(service: Service, world: Service
         raise LeftOut("the service makes no redemption when a user whom it has served calls again")
 
 
-@check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served"))
+@check("BACK-08", cases=("of-a-new-user", "of-a-user-just-served", "in-the-session-just-served"))
 def token_of_another_project_brings_no_data(service: Service, world: ServiceWorld, case: str) -> None:
     """A token of another Project than the Proxy client's is refused at redemption, and shows no orders.
 
     A cached merchant token belongs to a Project as well as to a user, so it must not be used for another
-    Project.
+    Project, also in the MCP session of that user.
     """
     gateway = world.gateway
     require_works(service, world)
     ext = {**gateway.claims(USER)["ext"], "project_id": "prj_another"}
     subject = unseen_subject()
+    ask = service.serve_once
     if case == "of-a-user-just-served":
         _served_for(service, world, subject, MERCHANT_TOKEN_S)
+    elif case == "in-the-session-just-served":
+        ask = _session_that_serves(service, world, subject).call_once
     token = gateway.access_token(USER, sub=subject, ext=ext)
     gateway.let_redeem(token, "")
     # The service may redeem another token instead; that one does not belong to the Project either.
@@ -100,10 +104,24 @@ def token_of_another_project_brings_no_data(service: Service, world: ServiceWorl
     mark = gateway.journal.mark()
     gateway.script.always(Endpoint.REDEMPTION, refusal)
     redeemed = called_since(world, mark, Endpoint.REDEMPTION)
-    answer = repeat_while_asked_to_wait(lambda: service.serve_once(token), redeemed)
+    answer = repeat_while_asked_to_wait(lambda: ask(token), redeemed)
     gateway.script.clear()
 
     expect_no_orders(answer, world)
+
+
+def _session_that_serves(service: Service, world: ServiceWorld, subject: str) -> ServiceSession:
+    """An MCP session in which several tokens of this user are served."""
+    gateway = world.gateway
+    token = gateway.access_token(USER, sub=subject)
+    session = session_of(service, token)
+    end_of_a_short_token(
+        service, world, lambda: session.call(token), life_s=MERCHANT_TOKEN_S, said=TIMESTAMPS["utc"]
+    )
+    again = session.call(gateway.access_token(USER, sub=subject))
+    if not service.returns_orders(again, gateway.orders_of(USER)):
+        raise LeftOut("the server serves one token only in each session")
+    return session
 
 
 def _refusal(case: str, token: str = "") -> Answer:

@@ -31,25 +31,42 @@ def call_until_recovered(
     If the service asks to wait (Retry-After), this waits as long as the time allows. If the last answer still
     asks to wait, the recovery was not seen: RateLimited.
     """
-    service_state, orders = world.service_state, world.gateway.orders_of(USER)
-    given_s = min(within_s, ONCE_GIVEN_UP_S) if service_state.given_up else within_s
-    asked_s = given_s if service_state.given_up else max(given_s, RATE_LIMIT_BUDGET_S)
-    begun, pause = time.monotonic(), 0.05
-    while True:
-        answer = service.serve_once(token() if token is not None else world.unseen_token(USER))
-        wait_s = asked_to_wait(answer.answer)
-        left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
-        if service.returns_orders(answer, orders) or left_s <= 0:
-            break
-        wait_for(Cause.RECOVERY, max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
-        pause = min(2.0, 2 * pause)
-    if service.returns_orders(answer, orders):
+    service_state = world.service_state
+    answer = ask_until_served(
+        service,
+        world,
+        lambda: service.serve_once(token() if token is not None else world.unseen_token(USER)),
+        within_s,
+    )
+    if service.returns_orders(answer, world.gateway.orders_of(USER)):
         service_state.given_up = False
-    elif given_s >= SERVICE_BREAKER_S:
+    elif within_s >= SERVICE_BREAKER_S:
         service_state.given_up = True
-    if wait_s is not None:
+    if asked_to_wait(answer.answer) is not None:
         raise RateLimited(f"{answer.step}: still status {answer.status} when there was no more time to wait")
     return answer
+
+
+def ask_until_served(
+    service: Service,
+    world: ServiceWorld,
+    ask: Callable[[], Exchange],
+    within_s: float,
+    is_over: Callable[[Exchange], bool] = lambda _: False,
+) -> Exchange:
+    """Asks until the answer shows the orders or `is_over`, or the time is over; returns the last answer."""
+    orders, given_up = world.gateway.orders_of(USER), world.service_state.given_up
+    given_s = min(within_s, ONCE_GIVEN_UP_S) if given_up else within_s
+    asked_s = given_s if given_up else max(given_s, RATE_LIMIT_BUDGET_S)
+    begun, pause = time.monotonic(), 0.05
+    while True:
+        answer = ask()
+        wait_s = asked_to_wait(answer.answer)
+        left_s = begun + (given_s if wait_s is None else asked_s) - time.monotonic()
+        if service.returns_orders(answer, orders) or is_over(answer) or left_s <= 0:
+            return answer
+        wait_for(Cause.RECOVERY, max(pause, wait_s) if wait_s is not None and wait_s < left_s else pause)
+        pause = min(2.0, 2 * pause)
 
 
 def wait_until_recovered(service: Service, world: ServiceWorld) -> None:

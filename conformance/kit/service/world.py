@@ -23,6 +23,7 @@ from gateproof.conformance.kit.service.algorithms import USUAL, Algorithms
 from gateproof.conformance.kit.service.files import ServiceFiles
 from gateproof.conformance.kit.service.listeners import ServiceListeners
 from gateproof.conformance.kit.service.new_keys import NewKeys
+from gateproof.conformance.kit.service.old_session import CallsInAnOldSession
 from gateproof.conformance.targets.model import Address, Limits, ServiceTarget, World
 from gateproof.conformance.targets.party_names import GATEWAY, MERCHANT, host_of
 from gateproof.conformance.wire.exchange import Exchange
@@ -67,6 +68,8 @@ class ServiceState:
     renews_by_lifetime_only: bool = False
     expiry_tested: bool = False
     given_up: bool = False
+    # Calls in an MCP session from before the end of a Proxy token, after that end.
+    calls_in_an_old_session: CallsInAnOldSession | None = None
     renews_far_ahead: bool = False
     # How many Proxy tokens concurrent calls requested after a first request had failed.
     asked_by_first_calls: int | None = None

@@ -154,6 +154,22 @@ def test_who_asks_to_wait_to_the_end_is_not_held_to_it(world: World) -> None:
 
 
 @pytest.mark.usefixtures("clock")
+def test_who_asks_stops_at_an_answer_that_ends_the_wait(world: World) -> None:
+    around, service = world(), Service(lost=float("inf"))
+
+    recovery.ask_until_served(
+        service,  # type: ignore[arg-type]
+        around,
+        lambda: service.serve_once(around.unseen_token("alice")),
+        SERVICE_BREAKER_S,
+        is_over=lambda _: service.asked == 3,
+    )
+
+    assert service.asked == 3
+    assert not around.service_state.given_up
+
+
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize(
     ("calls", "asked"),
     [
