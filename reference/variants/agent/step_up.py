@@ -8,7 +8,7 @@ from gateproof.reference.agent.policy import operation
 from gateproof.reference.agent.policy.operation import Ask
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer
-from gateproof.reference.defects.agent.mix_up import as_challenge
+from gateproof.reference.defects.agent.metadata_resources import as_challenge
 from gateproof.reference.variants.variant import variant
 
 

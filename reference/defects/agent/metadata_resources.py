@@ -1,4 +1,4 @@
-"""Agents that are led to another gateway, or to another resource, by what they do not compare."""
+"""Agents that are led to another resource by what they do not compare of its metadata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from gateproof.reference.agent.policy import discovery, operation
 from gateproof.reference.agent.policy.operation import Ask
 from gateproof.reference.agent.settings import Settings
 from gateproof.reference.agent.wire import Answer
-from gateproof.reference.defects.agent.other_hosts import any_issuer
 from gateproof.reference.defects.agent.row import defect
 from gateproof.reference.defects.agent.stopping import wants_more_scopes
 
@@ -59,11 +58,6 @@ def stepping_up_anywhere() -> dict[str, Any]:
 
 
 DEFECTS = (
-    defect(
-        "iss-of-any-gateway (AGENT-13): The agent does not compare the `iss` of the redirect with the issuer "
-        "of its gateway.",
-        code_in=any_issuer,
-    ),
     defect(
         "resource-may-be-missing (AGENT-13): The agent accepts metadata without a resource from any host.",
         is_about=also(lambda resource, _: resource is None),
