@@ -68,6 +68,7 @@ class OrdersService:
         self.stream_answer: Replied | None = None
         # MCP answers name a website, icons and a linked resource below this URL, in revisions with links.
         self.links_to: str | None = None
+        self.sent_links = 0
         self.served: list[int] = []
         self._accepts = accepts
         # The protocol revision of each session.
@@ -222,7 +223,10 @@ class OrdersService:
         return _result(number, {"content": [{"type": "text", "text": text}, *linked], "isError": False})
 
     def _links_to(self, revision: str) -> str | None:
-        return self.links_to if revision >= WITH_LINKS else None
+        if self.links_to is None or revision < WITH_LINKS:
+            return None
+        self.sent_links += 1
+        return self.links_to
 
 
 def _icons(to: str | None, whose: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gateproof.conformance.suite.fault import Fault
 from gateproof.conformance.suite.steps import owners
+from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import NOT_JSON, Exchange
 
 
@@ -71,7 +72,7 @@ class TimesUnclear(Exception):
     """The times that a check compares are too long or too uneven to decide anything."""
 
 
-class UsedUp(Exception):
+class UsedUp(RateLimited):
     """A code or refresh token was refused after the target had asked to send it again later."""
 
 

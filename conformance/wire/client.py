@@ -191,7 +191,7 @@ class Wire:
             failure = None if answer is not None else f"no answer after {len(answers)} on this connection"
             exchange = Exchange(step=step, request=request, answer=answer, failure=failure, at_s=begun)
             self._record(exchange)
-            exchanges.append(exchange if asked_to_wait(answer) is None else self.send(step, request))
+            exchanges.append(self._unless_asked_to_wait(exchange))
         return tuple(exchanges)
 
     def read_while(self, step: str, request: Request, during: Callable[[], None]) -> Exchange:
@@ -258,7 +258,15 @@ class Wire:
             answer = replace(answer, elapsed_s=max(0.0, run.begun_at + answer.elapsed_s - at_s))
         exchange = Exchange(step=step, request=request, answer=answer, failure=run.failure, at_s=at_s)
         self._record(exchange)
-        return exchange if asked_to_wait(answer) is None else self.send(step, request)
+        return self._unless_asked_to_wait(exchange)
+
+    def _unless_asked_to_wait(self, exchange: Exchange) -> Exchange:
+        """The exchange, or the one of the same request that is sent again after a rate limit."""
+        answer = exchange.answer
+        if answer is None or asked_to_wait(answer) is None:
+            return exchange
+        again = self.send(exchange.step, exchange.request)
+        return replace(again, retries=(answer, *again.retries))
 
     def _record(self, exchange: Exchange) -> None:
         with self._recording:

@@ -177,7 +177,7 @@ def operation_is_carried_out_by_other_challenges(agents: Agents, case: str) -> N
     if case == WITHOUT_QUOTES and not run.done:
         raise LeftOut("the agent finds no pointer that stands without quotes")
     if case == WITH_A_QUERY:
-        leave_out_with_unused_metadata(run)
+        leave_out_with_unused_metadata(run, end=QUERY)
 
     expect_done(run)
     if case == WITH_A_QUERY:

@@ -37,6 +37,8 @@ def links_in_mcp_answers_get_no_token(agents: Agents) -> None:
     service.links_to = install.world.url(ATTACKER)
     run = install.launch("a run whose MCP answers link to another host")
     came_to_the_service(install, run)
+    if not service.sent_links:
+        raise LeftOut("the agent uses a revision of MCP without links")
 
     observe(reads_a_link=bool(run.calls(party=ATTACKER)))
     token_goes_nowhere_else(install, run)

@@ -188,7 +188,7 @@ def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
 
 
 @check("AGENT-18", needs=["faults"], cases=tuple(FAILED_TOKEN_CALLS))
-def token_that_does_not_help_goestoken_goes_nowhere_else(agents: Agents, case: str) -> None:
+def token_that_does_not_help_goes_nowhere_else(agents: Agents, case: str) -> None:
     """After a call with a token was refused or failed, the agent sends the token to no other party."""
     require_done(agents.normal())
     install, runs = failed_token_runs(agents, case)

@@ -9,10 +9,11 @@ from math import inf
 from gateproof.conformance.checks.gateway._exchanges import refresh
 from gateproof.conformance.kit.gateway.worker_state import Renewed
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import LeftOut, NotApplicable
+from gateproof.conformance.suite.claims import LeftOut, NotApplicable, UsedUp
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.time_limits import LEEWAY_S
 from gateproof.conformance.wire.documents import strings_in
+from gateproof.conformance.wire.exchange import Exchange
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
 
@@ -32,6 +33,7 @@ def refreshable(world: World, otherwise: type[LeftOut | NotApplicable] = LeftOut
     agent = world.agents.new()
     twin = world.grant(agent=agent)
     answer = refresh(world.gateway, agent, twin.refresh_token.reveal())
+    _raise_if_used_up(answer)
     if answer.status != 200 or not isinstance(answer.member("access_token"), str):
         raise otherwise(UNKNOWN)
     return world.grant(agent=agent)
@@ -46,7 +48,10 @@ def reused_refreshed_grant(world: World) -> Grant:
     """
     kept = world.worker_state.renewed
     if kept is None or kept.offset_s != world.clock.offset_s or time.monotonic() > kept.until:
-        kept = world.worker_state.renewed = _renewed(world)
+        before, kept = kept, _renewed(world)
+        if kept.grant is None and before is not None and before.grant is not None:
+            raise LeftOut("a refresh gives no tokens any more, after it gave some")
+        world.worker_state.renewed = kept
     if kept.grant is None:
         raise LeftOut(UNKNOWN)
     world.projects.home()
@@ -89,6 +94,12 @@ def _renewed(world: World) -> Renewed:
     return Renewed(grant=grant, offset_s=world.clock.offset_s, until=begun + life_s - SPARE_S)
 
 
+def _raise_if_used_up(answer: Exchange) -> None:
+    """A refusal after the gateway asked to send the token again does not say that refresh is unknown."""
+    if answer.may_be_used_up:
+        raise UsedUp("it asked to send a refresh token again later, and then refused it")
+
+
 def _fresh(world: World) -> Grant | None:
     fresh = _refreshed(world, world.grant())
     if fresh is None:
@@ -106,6 +117,7 @@ def _fresh(world: World) -> Grant | None:
 
 def _refreshed(world: World, grant: Grant) -> Grant | None:
     answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal())
+    _raise_if_used_up(answer)
     token = answer.member("access_token")
     if answer.status != 200 or not isinstance(token, str) or not token:
         return None

@@ -32,11 +32,11 @@ def refreshed_without_a_life(world: World) -> tuple[IsolatedUser, object, list[E
     # A gateway that assumes an hour may return the refreshed token for as long.
     alone.script(refresh=UNSTATED, access_token_lifetime_s=LONG_LIFE_S)
     let_expire(world)
-    answers = []
+    answers: list[Exchange] = []
     for _ in range(TIMES):
         answer = redeem_past(world, grant, proxy_token, str(expired))
         require_unexpired(world, grant, answer)
-        if answer.status != 200:
+        if answer.status not in (200, None) and not answers:
             raise LeftOut("the gateway takes no answer to a refresh that lacks expires_in")
         answers.append(answer)
         if world.clock.can_move() and len(answers) < TIMES:

@@ -27,7 +27,7 @@ def form_of_one_merchants_resource_approves_nothing_at_another(world: World) -> 
         attempt = world.attempt(resource=other.alone.resource, user=other.alone.user)
         url = world.gateway.authorization_url(attempt)
         changes = {other.alone.resource.id: one.alone.resource.id}
-        visit = world.gateway.browser().submit_changed(acts, url, attempt.user, changes)
+        visit = world.gateway.browser().submit_changed(acts, url, attempt.user, changes, in_address=True)
         if visit is None:
             raise LeftOut("the second authorization of this user has fewer forms than the first")
         world.gateway.record_secrets(visit)

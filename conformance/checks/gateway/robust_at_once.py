@@ -128,16 +128,17 @@ class _BusyRetries:
     def expect_code(self, visit: Visit, again: Callable[[], Visit], what: str) -> str:
         """Expects a code; visits again while the target is busy.
 
-        If the harness did not come to the end of the pages, it visits once more, alone.
+        If the harness did not come to the end of the pages, it visits once more, alone: a page with an error
+        is then one that only the load has caused.
         """
         while _is_busy(visit) and self._has_time_left():
             visit = again()
         if visit.status == BUSY[0]:
             raise LeftOut("the target answers 429 for longer than the harness waits")
         if not visit.codes() and not _is_busy(visit) and not was_ended(self._gateway, visit):
-            visit = again()
-            if not visit.codes() and not was_ended(self._gateway, visit):
-                raise LeftOut(f"the sign-in came to no end: {visit.outcome()}")
+            alone = again()
+            if not alone.codes() or visit.status is None or visit.status < 400:
+                raise LeftOut(f"the harness did not come to the end of the pages: {visit.outcome()}")
         expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())
         return visit.codes()[0]
 

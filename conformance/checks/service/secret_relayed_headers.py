@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import secrets
+
 from gateproof.conformance.checks.service._failing_parties import require_recovered, require_works
 from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
 from gateproof.conformance.kit.service.received import MERCHANT_TOKEN, ServiceReceived
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import require
+from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.wire.leaks import carries
+from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 USER = USERS[0]
@@ -33,13 +37,15 @@ def header_of_the_orders_is_not_relayed_with_the_merchant_token(
 def redirect_of_the_merchant_is_not_relayed_with_the_merchant_token(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: str
 ) -> None:
-    """If the merchant's API redirects to an own URL with the token in it, the agent does not get the token.
+    """If the merchant's API redirects to an own URL with a token in it, the agent does not get the token.
 
-    The service may follow the redirect or answer with any error.
+    The service may follow the redirect or answer with any error. The token is used for nothing else, as a
+    service may log the URLs that it requests.
     """
-    gateway = world.gateway
+    gateway, token = world.gateway, Secret("merchant_access_token", secrets.token_urlsafe(32))
     require_works(service, world)
-    url = f"{gateway.addresses.merchant_api_url}/orders?access_token={_next_merchant_token(world)}"
+    service.keyring.add(token)
+    url = f"{gateway.addresses.merchant_api_url}/orders?access_token={token.reveal()}"
     mark = gateway.journal.mark()
     gateway.script.tape(Endpoint.MERCHANT_API, [Answer(status=int(case), headers={"location": url})])
     answer = service.serve_once(world.unseen_token(USER))
@@ -48,6 +54,14 @@ def redirect_of_the_merchant_is_not_relayed_with_the_merchant_token(
     require.that(bool(asked), "operation", expected="a call of the merchant API", got="none")
 
     no_credentials_in(received, [answer], *EVERY)
+    place = carries(answer, token)
+    expect.that(
+        not place,
+        "answer after a redirect of the merchant's API",
+        expected="not the token in its URL",
+        got=f"that token ({place})",
+        exchange=answer,
+    )
     require_recovered(service, world)
 
 

@@ -282,12 +282,15 @@ def leave_out_without_metadata_elsewhere(install: Install, run: Run) -> None:
     leave_out_with_unused_metadata(run)
 
 
-def leave_out_with_unused_metadata(run: Run) -> None:
-    """Raises LeftOut if a run ended with the metadata: the agent may require the URL that it called.
+def leave_out_with_unused_metadata(run: Run, *, end: str = "") -> None:
+    """Raises LeftOut if a run ended with the metadata at a URL with this end.
+
+    The agent may require the URL that it called.
 
     RFC 9728 section 3.3 compares it with `resource`, which names the origin alone in the normal run, too.
     """
-    got = any(each.call.status == 200 for each in run.calls(Endpoint.METADATA))
+    asked = (each.call for each in run.calls(Endpoint.METADATA))
+    got = any(call.status == 200 and call.target.endswith(end) for call in asked)
     if run.done:
         return
     if got and not run.visits and not run.calls(Endpoint.DISCOVERY, Endpoint.REGISTRATION, Endpoint.TOKEN):

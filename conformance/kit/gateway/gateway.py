@@ -146,10 +146,13 @@ class Browsing(Protocol):
         None if there are fewer acts.
         """
 
-    def submit_changed(self, act: int, url: str, user: User, changes: Mapping[str, str]) -> Visit | None:
-        """Opens an address; replaces these texts in hidden fields at the user's act of this number, the last.
+    def submit_changed(
+        self, act: int, url: str, user: User, changes: Mapping[str, str], *, in_address: bool = False
+    ) -> Visit | None:
+        """Opens an address; replaces these texts in the form of the user's act of this number, the last.
 
-        None if there are fewer acts. Left out if no hidden field contains such a text, or cannot be changed.
+        They are replaced in hidden fields, or with `in_address` in the address to which the form is sent.
+        None if there are fewer acts. Left out if there is no such text, or if it cannot be changed.
         """
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -81,7 +82,8 @@ class Keys:
             self.core(self.home().resource)
         actions.rotate_keys(control_for(self.control, "rotate_keys"))
         # A gateway may withdraw the old key as soon as the tokens that it signed have expired.
-        self.worker_state.renewed = None
+        if self.worker_state.renewed is not None:
+            self.worker_state.renewed = replace(self.worker_state.renewed, until=-inf)
 
     def _hide_private(self, keys: Iterable[Mapping[str, Any]]) -> None:
         for key in keys:

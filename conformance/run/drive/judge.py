@@ -23,7 +23,6 @@ from gateproof.conformance.suite.claims import (
     TimesUnclear,
     Unavailable,
     Unmet,
-    UsedUp,
     tallying,
 )
 from gateproof.conformance.suite.generated_input import KIND as EXAMPLE
@@ -203,8 +202,8 @@ def _meaning(
             said = f"the control answered that it does not support {error.action}"
             blocking = not is_optional(f"control:{error.action}", check)
             return untested, Reason.CONTROL_UNSUPPORTED, {"message": said}, blocking
-        case RateLimited() | UsedUp() | TargetSilent():
-            cause = Reason.TARGET_SILENT if isinstance(error, TargetSilent) else Reason.RATE_LIMITED
+        case RateLimited() | TargetSilent():
+            cause = Reason.RATE_LIMITED if isinstance(error, RateLimited) else Reason.TARGET_SILENT
             return untested, cause, {"message": f"the target did not keep up: {error}"}, True
         case NeverFired() | ControlFailed() | SignInFailed() | LaunchFailed() | Exhausted():
             return broke, _ERROR_REASONS[type(error)], {"message": str(error)}, True

@@ -57,23 +57,23 @@ class KeptBrowser:
         landing = self._pages.call_before_act(self._browser, request, act, meanwhile)
         return None if landing is None else self._seen(landing, request)
 
-    def submit_changed(self, act: int, url: str, user: User, changes: Mapping[str, str]) -> Visit | None:
-        """Submits the user's action number `act` with these texts replaced; then the visit ends.
-
-        They are replaced in hidden fields and in the address of the form.
-        """
+    def submit_changed(
+        self, act: int, url: str, user: User, changes: Mapping[str, str], *, in_address: bool = False
+    ) -> Visit | None:
+        """Submits the user's action number `act` with these texts replaced; then the visit ends."""
         if not self._browser.changes_hidden:
             raise LeftOut("a real browser sends hidden fields as the page has them")
         request = _opening(url, user)
 
         def changed(form: Form) -> Form:
-            other = replace(form, action=replaced(form.action, changes))
-            for item in form.fields:
+            other = replace(form, action=replaced(form.action, changes)) if in_address else form
+            for item in () if in_address else form.fields:
                 value = replaced(item.value, changes)
                 if item.kind == "hidden" and value != item.value:
                     other = other.replacing(item, replace(item, value=value))
             if other == form:
-                raise LeftOut("neither a hidden field of the form nor its address repeats the request")
+                where = "address" if in_address else "hidden fields"
+                raise LeftOut(f"what this check changes is not in the {where} of the form")
             return other
 
         landing = self._pages.submit_changed(self._browser, request, act, changed)

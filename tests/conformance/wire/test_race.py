@@ -254,6 +254,7 @@ def test_whoever_meets_a_rate_limit_is_asked_again_alone() -> None:
         answers = opened.race("race", posts(url)).answers
     assert [answer.status for answer in answers] == [200] * RACERS
     assert sorted(exchange.status or 0 for exchange in told) == [200] * RACERS + [429]
+    assert [[each.status for each in answer.retries] for answer in answers if answer.retries] == [[429]]
 
 
 @pytest.mark.parametrize(("limited", "overlapped"), [(RACERS // 2, True), (RACERS - 1, False)])

@@ -1,4 +1,4 @@
-"""MCP services that find the stream of an answer by the ID of the request."""
+"""MCP services that find the client of an answer by its session alone."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SILENT: list[Message] = [
 Messages = list[Message]
 
 
-def sent_to_the_newest_of_an_id(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """`streams.set(message.id, response)`: a second call with an ID gets the answer to the first one."""
-    streams: dict[tuple[bytes, Any], asyncio.Future[Messages]] = {}
+def sent_to_the_newest(app: ASGIApp, _backend: Backend) -> ASGIApp:
+    """`session.response = response`: a second call gets the answer to the first one."""
+    streams: dict[bytes, asyncio.Future[Messages]] = {}
 
     async def around(scope: Scope, receive: Receive, send: Send) -> None:
         body = await receive()
@@ -30,14 +30,14 @@ def sent_to_the_newest_of_an_id(app: ASGIApp, _backend: Backend) -> ASGIApp:
         if not session or number is None or body.get("more_body"):
             await app(scope, _again(body, receive), send)
             return
-        own = streams[session, number] = asyncio.get_running_loop().create_future()
+        own = streams[session] = asyncio.get_running_loop().create_future()
         answer: Messages = []
 
         async def keep(message: Message) -> None:
             answer.append(message)
 
         await app(scope, _again(body, receive), keep)
-        if not (found := streams[session, number]).done():
+        if not (found := streams[session]).done():
             found.set_result(answer)
         await asyncio.wait({own}, timeout=_WAITS_S)
         for message in own.result() if own.done() else _SILENT:
@@ -68,8 +68,8 @@ def _number(body: bytes) -> Any:
 
 DEFECTS = (
     mcp_defect(
-        "answers-sent-by-request-id (BACK-10): In a session, an answer goes to the newest call with the ID "
-        "of its request, also if that is a call of another user.",
-        around=sent_to_the_newest_of_an_id,
+        "answers-sent-to-the-newest-call (BACK-10): In a session, an answer goes to the newest call, also "
+        "if that is a call of another user.",
+        around=sent_to_the_newest,
     ),
 )
