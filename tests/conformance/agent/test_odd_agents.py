@@ -210,7 +210,11 @@ def test_credential_is_found_behind_many_words(tmp_path: Path) -> None:
     (rule,) = result.rules
     assert rule.verdict.value == "failed"
     seen = {check.id for check in rule.checks if "refresh token, base64" in check.message}
-    assert seen == {"AGENT-14/normal_run_prints_no_credential", "AGENT-14/no_run_prints_a_credential"}
+    assert seen == {
+        "AGENT-14/normal_run_prints_no_credential",
+        "AGENT-14/no_run_prints_a_credential",
+        "AGENT-14/refresh_token_of_another_status_is_not_printed",
+    }
 
 
 def test_program_that_is_not_there_has_no_verdict(tmp_path: Path) -> None:

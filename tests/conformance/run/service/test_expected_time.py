@@ -90,7 +90,7 @@ def test_run_knows_the_embedded_service() -> None:
     assert told == "expected to take about 2 minutes"
 
 
-@pytest.mark.parametrize(("seconds", "minutes"), [("30", 5), ("0", 2)])
+@pytest.mark.parametrize(("seconds", "minutes"), [("30", 6), ("0", 2)])
 def test_doctor_says_it_of_the_service_that_it_has_called(
     seconds: str, minutes: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
