@@ -15,6 +15,15 @@ def steps_of(role: str) -> dict[str, str]:
     return {step: owner for step, owner in owners().items() if role in rules.load()[owner].roles}
 
 
+def fails_by_its_end(report: dict[str, Any]) -> bool:
+    """True if a rule failed because the target ended by itself: that of the check which ran then."""
+    return any(
+        rule["verdict"] == "failed" and "the target ended by itself" in check["message"]
+        for rule in report["rules"]
+        for check in rule["checks"]
+    )
+
+
 def escaped(report: dict[str, Any], step: str) -> list[tuple[str, str]]:
     """Deciding rules that were asked, neither passed nor failed, and name neither this step nor its rule.
 

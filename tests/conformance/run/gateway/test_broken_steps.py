@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broken_steps import escaped, steps_of
+from broken_steps import escaped, fails_by_its_end, steps_of
 
 PROGRAM = str(Path(__file__).with_name("gateway_without_a_step.py"))
 WHOLE = "GATEPROOF_WHOLE" in os.environ
@@ -34,5 +34,8 @@ def test_no_rule_escapes_because_a_step_is_broken(
 
     verdicts = {rule["id"]: rule["verdict"] for rule in report["rules"]}
     assert (report["exit_code"], report["verdict"]) == (1, "not-conformant")
+    if step == LIFE:
+        assert fails_by_its_end(report)
+        return
     assert verdicts[STEPS[step]] == "failed"
     assert escaped(report, step) == []
