@@ -77,14 +77,18 @@ def calls_go_on_past_the_end_of_the_next_proxy_token(
 
 
 @check("BACK-03", turn=Turn.END_OF_A_PROXY_TOKEN)
-def calls_go_on_in_a_session_past_the_end_of_a_proxy_token(service: Service, world: ServiceWorld) -> None:
+def calls_go_on_in_a_session_past_the_end_of_a_proxy_token(
+    service: Service, world: ServiceWorld, campaign: Campaign | None
+) -> None:
     """In an MCP session that is older than the Proxy token, one call may fail on the ended token, too.
 
-    The checks before made these calls, after calls in new sessions had worked. The server may have ended the
-    session meanwhile.
+    These calls were made where the first end was tested, after calls in new sessions had worked. The server
+    may have ended the session meanwhile.
     """
     if service.operation.kind != "mcp":
         raise LeftOut("the operation is no MCP tool")
+    if not world.service_state.expiry_tested:
+        _first_end(service, world, campaign)
     calls = world.service_state.calls_in_an_old_session
     if calls is None or not calls.redeemed:
         raise LeftOut("no MCP session redeemed before and after the end of a Proxy token")
