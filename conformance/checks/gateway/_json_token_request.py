@@ -8,7 +8,7 @@ from typing import Any
 
 from gateproof.conformance.checks.gateway._exchanges import TOKENS
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent
 from gateproof.conformance.wire.agent import JSON_BODY, token_endpoint
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -45,6 +45,7 @@ def agent_that_may_send_json(world: World) -> Agent:
 def no_tokens_in_json(world: World, fields: Mapping[str, Any], what: str) -> None:
     """A code exchange in JSON with these fields gives no token; the answer may have any status."""
     answer = exchange_in_json(world, fields)
+    require.that(answer.answer is not None, answer.step, expected="an answer", got=answer.outcome())
     came = [name for name in TOKENS if answer.member(name)]
     expect.that(
         not came,

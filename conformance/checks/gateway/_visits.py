@@ -30,6 +30,13 @@ def no_code(visit: Visit, what: str) -> None:
     expect.that(not visit.codes(), what, expected="no code", got=visit.outcome())
 
 
+def was_answered(visit: Visit, what: str) -> None:
+    """Requires that the gateway answered at all; a page with a server error is an answer, too."""
+    require.that(
+        visit.ended() or visit.crashed(), what, expected="an answer of the gateway", got=visit.outcome()
+    )
+
+
 def code_came(visit: Visit, what: str) -> None:
     """The browser was redirected with a code."""
     expect.that(bool(visit.codes()), what, expected="a code at the redirect URI", got=visit.outcome())

@@ -14,8 +14,9 @@ from gateproof.conformance.suite.check import check
 def approved_agent_gets_its_code_for_every_user(world: World) -> None:
     """An agent that became Pending when one user signed in gets codes for two users once approved.
 
-    The other user, who signs in for the first time, comes first.
+    The other user comes first. Before, that user got a code for another agent, in another Project.
     """
+    world.new_code(user=world.users[1])
     resource = world.projects.holding_resource()
     agent = pending_agent(world, resource)
     world.projects.approve_agent(agent, resource)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
+from gateproof.conformance.checks.gateway._visits import was_answered
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -31,6 +32,7 @@ def code_of_another_sign_in_signs_its_user_in_nowhere(world: World, case: str) -
     if not second.met(scripted):
         raise LeftOut("the first user did not come to the merchant's sign-in form again")
 
+    was_answered(second.visit, "return from the merchant with the code of another sign-in")
     expect.that(
         not second.visit.codes() or not second.is_about(user),
         f"return from the merchant with the code of another sign-in, and a state that is {case}",

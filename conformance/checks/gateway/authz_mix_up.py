@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from gateproof.conformance.checks.gateway._tokens import audiences_of_code
-from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.checks.gateway._visits import no_code, was_answered
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Visit
 from gateproof.conformance.kit.gateway.several_merchants import MerchantAccount, merchant_account, merchants
@@ -84,6 +84,7 @@ def callback_of_another_merchant_completes_no_sign_in(world: World, case: _Injec
         if callback == scene.callback:
             raise LeftOut("both Resources have the same callback")
         attempt, visit = _answered_with_any_code(world, scene, case, callback)
+        was_answered(visit, "callback of another merchant's Resource")
         indicator = scene.honest.alone.resource.indicator
         audiences = [audiences_of_code(world, attempt, code) for code in visit.codes()]
 
