@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from gateproof.conformance.wire.exchange import Answer, Exchange
+from gateproof.conformance.wire.documents import strings_in
+from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 from gateproof.conformance.wire.jose import read
 from gateproof.conformance.wire.secret import Secret
 from gateproof.reports.decoders import Reading, readings, text_of
@@ -259,7 +260,15 @@ def sent(exchange: Exchange) -> str:
     """The whole of a request as text."""
     request = exchange.request
     lines = [request.url, *(f"{key}: {value}" for key, value in request.headers)]
-    return "\n".join([*lines, request.body.decode("latin-1")])
+    return "\n".join([*lines, request.body.decode("latin-1"), *_in_tokens(request)])
+
+
+def _in_tokens(request: Request) -> Iterator[str]:
+    """Header and claims of the JWTs in Authorization headers: an answer may name what it refuses there."""
+    for name, value in request.headers:
+        token = read(value.rpartition(" ")[2]) if name.lower() == "authorization" else None
+        if token is not None:
+            yield from strings_in([dict(token.header), dict(token.claims)])
 
 
 def _parts(answer: Answer) -> list[tuple[str, str]]:

@@ -20,14 +20,19 @@ _SIGNS_IN_S = 30.0
 
 
 def interrupted(agents: Agents) -> Install:
-    """A run that is asked to end while it waits for the orders with a token, and the next run."""
+    """A run that is asked to end while it waits for the orders with a token, and the next run.
+
+    The install has registered in an earlier run, so its client was stored before the signal.
+    """
 
     def play(install: Install) -> None:
         script, journal = install.world.service.script, install.world.service.journal
+        install.launch("a run that gets a token")
+        mark = journal.mark()
         script.always(Endpoint.OPERATION, Answer(hangs=True, whose=AUTHORIZED))
         install.launch(
             "a run that is asked to end while it waits for the orders",
-            until=lambda: any(AUTHORIZED in call.text() for call in journal.since()),
+            until=lambda: any(AUTHORIZED in call.text() for call in journal.since(mark)),
         )
         script.clear()
         install.launch_after_trouble("the run after one that was asked to end")

@@ -58,11 +58,7 @@ _OTHERWISE = {"content-type": "application/json; charset=utf-8"}
 
 def _more_in_the_redirect(world: AgentWorld) -> None:
     """A redirect contains more parameters than code and state."""
-    world.gateway_endpoints.extra_parameters = {
-        "iss": world.gateway_endpoints.issuer,
-        "scope": "openid",
-        "x": "a b",
-    }
+    world.gateway_endpoints.extra_parameters = {"iss": world.gateway_endpoints.issuer, "x": "a b"}
 
 
 def _reserved_characters(world: AgentWorld) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 
 from gateproof.conformance.checks.agent._interrupted_runs import (
     ASKED_TO_END,
+    INTERRUPTED,
     interrupted,
     interrupted_at_sign_in,
     not_cut_off,
@@ -75,8 +76,12 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     "a code was refused": lambda agents: refused_code_runs(agents).runs[:1],
     "a fresh token was refused": lambda agents: all_tokens_refused(agents).launched,
     "a scope is said to be missing": lambda agents: forbidden_by_scope(agents).launched,
-    ASKED_TO_END: lambda agents: interrupted(agents).launched,
     "something failed once the token had expired": lambda agents: fault_sequence(agents).launched,
+}
+
+INTERRUPTIONS: Mapping[str, Callable[[Agents], Install]] = {
+    INTERRUPTED: interrupted_at_sign_in,
+    ASKED_TO_END: interrupted,
 }
 
 
@@ -122,21 +127,21 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
     require_all_in_time(played)
 
 
-@check("AGENT-11", needs=["faults"])
-def interruption_loses_no_client(agents: Agents) -> None:
-    """If the user interrupts the agent at the sign-in, the next run does not register again.
+@check("AGENT-11", needs=["faults"], cases=INTERRUPTIONS)
+def interruption_loses_no_client(agents: Agents, case: Callable[[Agents], Install]) -> None:
+    """If a signal ends the agent at the sign-in or during a call, the next run does not register again.
 
     The client was used in an earlier run. So it was stored by then, whether the agent handles the signal or
     is ended by it.
     """
     require_done(agents.normal())
-    first, run, after = interrupted_at_sign_in(agents).runs
+    first, run, after = case(agents).runs
     require_done(first)
     require_all_in_time([run])
     require.that(
         run.ended is Ended.ASKED_TO,
         run.what,
-        expected="an agent that waits for its user",
+        expected="an agent that waits for its user or for the orders",
         got=run.said(),
         exchange=run.last(),
     )

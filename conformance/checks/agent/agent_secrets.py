@@ -196,14 +196,17 @@ def no_browser_is_shown_the_access_token(survey: RunTotals) -> None:
 
 @check("AGENT-14", whole_run=True)
 def no_opened_address_holds_a_credential(survey: RunTotals) -> None:
-    """In no run does a URL that the agent opens contain a credential that gets tokens."""
+    """In no run does a URL that the agent opens contain a credential that gets tokens.
+
+    Whether the browser inherits one in an environment variable is recorded.
+    """
+    inherited = {
+        leak.kind
+        for leak in survey.leaks
+        if leak.part == ENVIRONMENTS and leak.kind in KEPT_FROM_BROWSERS and forbidden(leak.kind, leak.how)
+    }
+    observe(in_the_environment_of_the_browser=", ".join(sorted(inherited)) or "no credential")
     _clean(survey, KEPT_FROM_BROWSERS, parts=(ADDRESSES,))
-
-
-@check("AGENT-14", whole_run=True)
-def no_browser_is_given_a_credential(survey: RunTotals) -> None:
-    """No credential that gets tokens is in an environment variable of the browser that the agent starts."""
-    _clean(survey, KEPT_FROM_BROWSERS, parts=(ENVIRONMENTS,))
 
 
 @check("AGENT-14", whole_run=True)

@@ -126,7 +126,8 @@ def run_after_refused_tokens_works(agents: Agents, case: str) -> None:
 def run_after_one_that_was_asked_to_end_works(agents: Agents) -> None:
     """After a run that was asked to end by SIGTERM, the next run gets the orders."""
     require_done(agents.normal())
-    run, after = interrupted(agents).runs
+    first, run, after = interrupted(agents).runs
+    require_done(first)
     require_all_in_time([run])
     require.that(
         run.ended is Ended.ASKED_TO,

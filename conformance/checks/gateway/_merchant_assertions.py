@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.documents import strings_in
 from gateproof.conformance.wire.jose import read
 from gateproof.fakes.merchant.records import JournalEntry
 
 CLIENT_ASSERTION = "client assertion"
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +49,14 @@ def assertions_sent(alone: IsolatedUser, grants: Sequence[Grant], after: int = 0
         if entry.client_id == alone.client_id
         or (entry.client_id is None and named & set(strings_in(dict(sent.claims))))
     ]
+
+
+def requests_naming_agents(alone: IsolatedUser) -> int:
+    """The number of gateway requests so far that could name an agent to the merchant."""
+    sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
+    if not sent:
+        raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
+    return len(sent)
 
 
 def _tokens(entry: JournalEntry) -> list[Sent]:

@@ -71,6 +71,12 @@ class SecondSignIn:
             entry for entry in self.alone.received() if entry.ordinal > self.after and entry.login in wanted
         ]
 
+    def sent_nonce(self) -> str | None:
+        """The nonce of the gateway's last authorization request at the merchant."""
+        since = [entry for entry in self.alone.received() if entry.ordinal > self.after]
+        asked = [entry for entry in since if entry.endpoint == "authorization"]
+        return asked[-1].sent.get("nonce") if asked else None
+
     def met(self, outcome: str) -> bool:
         """True if the merchant answered the gateway or the browser with this outcome."""
         # The journal has no login for a refused password.

@@ -20,4 +20,6 @@ UNFINISHED_SIGN_INS: Mapping[str, Mapping[str, Any]] = {
     "truncated-json": {"sign_in": "invalid_json"},
     "server-error": {"sign_in": "server_error"},
     "reset": {"sign_in": "reset"},
+    # Longer than most gateways wait for a merchant.
+    "silence": {"sign_in": {"outcome": "hang", "seconds": 12}},
 }

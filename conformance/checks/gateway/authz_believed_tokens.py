@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateproof.conformance.checks.gateway._openid_sign_in import OpenIdSignIn, SecondSignIn, openid_sign_in
+from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.isolated_user import new_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
@@ -27,12 +28,21 @@ _WRONG: Mapping[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
     "longer-aud": lambda said: {"aud": f"{_first(said['aud'])}-another"},
     "list-of-another-aud": lambda _: {"aud": [f"client-{secrets.token_hex(8)}"]},
     "another-nonce": lambda _: {"nonce": secrets.token_urlsafe(32)},
+    "nonce-of-the-sign-in-before": lambda said: {"nonce": said.get("nonce")},
     "no-nonce": lambda _: {"nonce": None},
     "expired": lambda _: {
         "exp": int(time.time()) - _LONG_PAST_S,
         "iat": int(time.time()) - 2 * _LONG_PAST_S,
         "auth_time": int(time.time()) - 2 * _LONG_PAST_S,
     },
+}
+
+# OpenID Connect Core 3.1.3.7: a token that came from the token endpoint need not be verified, and a client
+# may ignore `azp`.
+_RECORDED: Mapping[str, Mapping[str, Any]] = {
+    "alter_id_token_signature": {"alter_id_token_signature": True},
+    "unsigned_id_token": {"unsigned_id_token": True},
+    "another_azp": {"id_token": {"azp": "another-client"}},
 }
 
 
@@ -50,12 +60,40 @@ def id_token_that_is_not_for_this_sign_in_is_not_believed(
         raise LeftOut("the gateway sends no nonce")
     second = signing_in.again(id_token=wrong)
     _require_exchange(second)
+    if "nonce" in wrong and second.sent_nonce() == wrong["nonce"]:
+        raise LeftOut("the gateway sends the same nonce again")
     if second.visit.codes() and second.read_userinfo():
         _require_that_id_tokens_are_read(world, signing_in, wrong)
 
     expect.that(
         not second.visit.codes(),
         f"sign-in with an ID token whose {next(iter(wrong))} is wrong",
+        expected="no code",
+        got=second.visit.outcome(),
+    )
+
+
+@check("AUTHZ-28", needs=["control:create_resource", "control:create_project"])
+def id_token_for_another_resource_is_not_believed(world: World) -> None:
+    """An ID token for the gateway's client of another Resource gives no code; the right one gave one before.
+
+    The user has signed in at the other Resource as well. Each Resource has its own client at the merchant.
+    """
+    signing_in = _with_id_token(world)
+    alone = signing_in.alone
+    other = console.resource_in(world, alone.project, f"https://api.merchant.example/{world.unique()}")
+    if other.merchant_client_id in (None, alone.client_id):
+        raise LeftOut("the gateway has no other client at the merchant")
+    world.grant(resource=other, user=alone.user)
+    wrong = {"aud": other.merchant_client_id}
+    second = signing_in.again(id_token=wrong)
+    _require_exchange(second)
+    if second.visit.codes() and second.read_userinfo():
+        _require_that_id_tokens_are_read(world, signing_in, wrong)
+
+    expect.that(
+        not second.visit.codes(),
+        "sign-in with an ID token for the client of another Resource",
         expected="no code",
         got=second.visit.outcome(),
     )
@@ -68,11 +106,10 @@ def userinfo_of_another_user_is_not_believed(world: World) -> None:
     It may continue with the user of the ID token, or give no code.
     """
     signing_in = _with_id_token(world)
-    # OpenID Connect Core 3.1.3.7: a token that came from the token endpoint need not be verified.
-    for recorded in ("alter_id_token_signature", "unsigned_id_token"):
-        altered = signing_in.again(**{recorded: True})
+    for name, script in _RECORDED.items():
+        altered = signing_in.again(**script)
         _require_exchange(altered)
-        observe(**{recorded: "a code came" if altered.visit.codes() else "no code came"})
+        observe(**{name: "a code came" if altered.visit.codes() else "no code came"})
     if not signing_in.reads_userinfo:
         raise LeftOut("the gateway does not ask for userinfo")
     other = new_user(world, signing_in.alone.merchant)

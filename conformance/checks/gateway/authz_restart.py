@@ -11,7 +11,7 @@ from gateproof.conformance.suite.check import check
 HOLDS = ["control:set_agent_policy", "control:approve_agent"]
 
 
-@check("AUTHZ-07", needs=["restart", *HOLDS], cases={"pending-before": True, "new": False})
+@check("AUTHZ-07", needs=["restart", *HOLDS], cases={"new": False, "pending-before": True})
 def held_agent_gets_no_code_after_a_restart(world: World, case: bool) -> None:
     """In a holding Project, an unapproved agent gets no code after a restart; one approved before gets one.
 

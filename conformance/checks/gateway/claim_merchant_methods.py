@@ -9,7 +9,7 @@ from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._tokens import ext_of, lists_methods, of_level_2
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut
+from gateproof.conformance.suite.claims import LeftOut, Unmet
 
 # Values of `acr` from identity providers: Keycloak sends the first two, federations their own names.
 CLASSES: Mapping[str, object] = {
@@ -29,6 +29,7 @@ METHODS: Mapping[str, object] = {
     "empty-list": [],
     "object": {"pwd": True},
 }
+_REFUSED = frozenset({400, 401, 403})
 
 
 @check("CLAIM-05", needs=["merchant"], cases=CLASSES)
@@ -57,4 +58,9 @@ def _ext_when_said(world: World, **said: object) -> Mapping[str, Any]:
     if not second.visit.codes():
         raise LeftOut("the gateway gives no code for a user with such claims from the merchant")
     authorization = world.authorization_of(second.attempt, second.visit.codes()[0])
-    return ext_of(world, world.grant_of(authorization, second.attempt))
+    try:
+        return ext_of(world, world.grant_of(authorization, second.attempt))
+    except Unmet as unmet:
+        if unmet.exchange is None or unmet.exchange.status not in _REFUSED:
+            raise
+        raise LeftOut("the gateway gives no tokens for a user with such claims from the merchant") from unmet

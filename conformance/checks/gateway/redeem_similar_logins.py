@@ -52,6 +52,7 @@ def _get_their_own(world: World, says: Callable[[User], Mapping[str, object]]) -
     other.script(id_token=said, userinfo=said)
     try:
         second = other.grant()
+        world.backend.require_redeemed(second, proxy_token)
     except (Unmet, SignInFailed) as refusal:
         raise LeftOut("the gateway does not let such a user sign in and redeem") from refusal
 

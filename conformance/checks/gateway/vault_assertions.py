@@ -5,7 +5,12 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
-from gateproof.conformance.checks.gateway._merchant_assertions import assertions_sent
+from gateproof.conformance.checks.gateway._merchant_assertions import (
+    JWT_BEARER,
+    TOKEN_EXCHANGE,
+    assertions_sent,
+    requests_naming_agents,
+)
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import IsolatedUser, expect_orders, isolated_user
 from gateproof.conformance.kit.gateway.world import World
@@ -14,9 +19,6 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.conformance.suite.parties import Resource
 from gateproof.conformance.wire.jose import read, verifying
 from gateproof.fakes.merchant.records import named_actors
-
-JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-TOKEN_EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"  # noqa: S105 - a name, not a token
 
 
 @check("VAULT-08")
@@ -59,7 +61,7 @@ def merchant_token_names_the_agent(world: World) -> None:
     alone = isolated_user(world)
     grant = alone.grant()
     token = world.backend.merchant_token(grant, alone.proxy_token())
-    _requests_naming_agents(alone)
+    requests_naming_agents(alone)
     known = alone.merchant.lookup(token.reveal())
     actors = known.actor if known is not None else ()
 
@@ -79,7 +81,7 @@ def second_agent_is_named_in_its_turn(world: World) -> None:
     """
     alone = isolated_user(world)
     world.backend.merchant_token(alone.grant(), alone.proxy_token())
-    before = _requests_naming_agents(alone)
+    before = requests_naming_agents(alone)
     second = alone.grant()
     sent = alone.served_again(before, second.agent.client_id, JWT_BEARER, TOKEN_EXCHANGE)
     if not sent:
@@ -110,14 +112,6 @@ def merchant_token_through_another_agent(gateway: Gateway, world: World) -> None
         second_agents_status=answer.status or 0,
         second_agent_gets_the_first_ones_token=answer.member("access_token") == token.reveal(),
     )
-
-
-def _requests_naming_agents(alone: IsolatedUser) -> int:
-    """The number of gateway requests so far that could name an agent to the merchant."""
-    sent = alone.asked(JWT_BEARER, TOKEN_EXCHANGE)
-    if not sent:
-        raise LeftOut("the gateway gets merchant tokens by a grant in which no agent can be named")
-    return len(sent)
 
 
 def _signed_by_the_resource(alone: IsolatedUser, *, after: int = 0) -> None:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.kit.service.processes import PROXY_TOKEN_HEADER
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.script import Endpoint
 
 USER = USERS[0]
-# Processes of a service whose target file does not state their number (rule BACK-02).
-PROCESSES = 4
-PROXY_TOKEN_HEADER = "x-proxy-token"  # noqa: S105 - a header
-
-
-def processes(world: ServiceWorld) -> int:
-    """How many processes of the service may each hold their own Proxy token."""
-    return world.limits.worker_processes or PROCESSES
 
 
 def require_served_uncached(service: Service, world: ServiceWorld) -> None:

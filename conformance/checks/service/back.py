@@ -15,7 +15,8 @@ from gateproof.conformance.checks.service._failing_parties import (
     fault,
     shows_orders,
 )
-from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, processes, requests_proxy_token
+from gateproof.conformance.checks.service._proxy_calls import USER, requests_proxy_token
+from gateproof.conformance.kit.service.processes import PROCESSES, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.check import check

@@ -12,12 +12,11 @@ from collections import Counter
 
 from gateproof.conformance.checks.service._old_session import called_in_an_old_session, session_that_redeems
 from gateproof.conformance.checks.service._proxy_calls import (
-    PROXY_TOKEN_HEADER,
     USER,
-    processes,
     refused_proxy_tokens,
     require_served_uncached,
 )
+from gateproof.conformance.kit.service.processes import PROXY_TOKEN_HEADER, processes
 from gateproof.conformance.kit.service.retry_after import repeat_while_asked_to_wait
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import FIRST_PROXY_TOKENS_S, ServiceWorld

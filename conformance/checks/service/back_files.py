@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 from gateproof.conformance.checks.service._failing_parties import require_recovered
-from gateproof.conformance.checks.service._proxy_calls import USER, processes, require_served_uncached
+from gateproof.conformance.checks.service._proxy_calls import USER, require_served_uncached
 from gateproof.conformance.kit.service.files import ServiceFiles, TooManyFiles, pieces_of
+from gateproof.conformance.kit.service.processes import processes
 from gateproof.conformance.kit.service.received import (
     MERCHANT_TOKEN,
     PROXY_SECRET,

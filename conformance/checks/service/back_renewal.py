@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.service._ending_proxy_token import proxy_token_has_ended
 from gateproof.conformance.checks.service._failing_parties import require_works
-from gateproof.conformance.checks.service._proxy_calls import PROCESSES, USER, processes
+from gateproof.conformance.checks.service._proxy_calls import USER
+from gateproof.conformance.kit.service.processes import PROCESSES, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check

@@ -11,10 +11,10 @@ import secrets
 from gateproof.conformance.checks.service._failing_parties import require_recovered
 from gateproof.conformance.checks.service._proxy_calls import (
     USER,
-    processes,
     requests_proxy_token,
     require_served_uncached,
 )
+from gateproof.conformance.kit.service.processes import processes
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check

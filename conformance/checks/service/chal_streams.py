@@ -5,8 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from gateproof.conformance.checks.service._altered_tokens import USER, expired, for_another_audience
-from gateproof.conformance.checks.service._expiring import OUTSIDE
-from gateproof.conformance.checks.service._failing_parties import OTHER
+from gateproof.conformance.checks.service._ended_sessions import ends_nothing
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, is_a_stream, session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
@@ -74,7 +73,7 @@ def _does_nothing(
     if case == STREAM:
         _opens_no_stream(session, asking, what, token, bad)
     else:
-        _ends_nothing(session, asking, what, world, token, bad)
+        ends_nothing(session, asking, what, world, token, bad)
 
 
 def _opens_no_stream(
@@ -90,34 +89,3 @@ def _opens_no_stream(
         got=answer.outcome(),
         exchange=answer,
     )
-
-
-def _ends_nothing(
-    session: ServiceSession,
-    asking: ServiceSession,
-    what: str,
-    world: ServiceWorld,
-    token: str,
-    bad: str | None,
-) -> None:
-    if not session.has_id():
-        raise LeftOut("the server keeps no sessions")
-    ended = asking.end(bad)
-    after = session.call(token)
-    if ended.status == 401 and after.status in OUTSIDE and _ends_by_itself(session, world):
-        raise LeftOut("the server ends a session by itself in which nobody asked for its end")
-    expect.that(
-        session.service.returns_orders(after, world.gateway.orders_of(USER)),
-        f"operation in a session whose end was asked for with {what}, which was {ended.outcome()}",
-        expected="the orders",
-        got=after.outcome(),
-        exchange=after,
-    )
-
-
-def _ends_by_itself(session: ServiceSession, world: ServiceWorld) -> bool:
-    """True if another user's session, which nobody asked to end, ends after a call as well."""
-    token = world.gateway.access_token(OTHER)
-    untouched = session_of(session.service, token)
-    require_served(untouched.call(token), world.gateway.orders_of(OTHER))
-    return untouched.call(token).status in OUTSIDE

@@ -16,6 +16,11 @@ _SHORT, _FEW_LETTERS = 16, 10
 _CUT_OFF = "…."
 
 
+def is_whole(url: str) -> bool:
+    """True if the URL has a code_challenge and a state as an agent makes them."""
+    return _has_challenge(url) and not _is_hidden(_value(url, "state"))
+
+
 def is_masked(url: str, printed: Iterable[str]) -> bool:
     """True if the URL is a copy with its secrets removed, masked or truncated, and another URL has them.
 
@@ -25,15 +30,24 @@ def is_masked(url: str, printed: Iterable[str]) -> bool:
     prefix = _without_ellipsis(url)
     if any(len(_without_ellipsis(other)) > len(prefix) and other.startswith(prefix) for other in printed):
         return True
-    if CHALLENGE.fullmatch(_value(url, "code_challenge")):
+    if _has_challenge(url):
         return False
     state = _value(url, "state")
-    hidden = len(state) < _SHORT or len(set(state)) < _FEW_LETTERS
+    hidden = _is_hidden(state)
     return any(
-        CHALLENGE.fullmatch(_value(other, "code_challenge")) and (hidden or _value(other, "state") == state)
+        _has_challenge(other) and (hidden or _value(other, "state") == state)
         for other in printed
         if _endpoint_and_client(other) == _endpoint_and_client(url)
     )
+
+
+def _has_challenge(url: str) -> bool:
+    return CHALLENGE.fullmatch(_value(url, "code_challenge")) is not None
+
+
+def _is_hidden(state: str) -> bool:
+    """True for a placeholder of a state."""
+    return len(state) < _SHORT or len(set(state)) < _FEW_LETTERS
 
 
 def _without_ellipsis(url: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
-from gateproof.conformance.kit.agent.addresses import is_masked
+from gateproof.conformance.kit.agent.addresses import is_masked, is_whole
 from gateproof.conformance.kit.agent.browser import Courier, is_this_machine
 from gateproof.conformance.kit.agent.world import PLAIN_HTTP, AgentWorld
 from gateproof.conformance.signin.forms import FormsSignIn
@@ -23,8 +23,9 @@ from gateproof.conformance.wire.exchange import Exchange, Request
 from gateproof.conformance.wire.route import parts_of
 from gateproof.conformance.wire.secret import Secret
 
-# The agent may print the address first and open it itself a moment later.
-_AGENT_OPENS_WITHIN_S = 1.5
+# The agent may print the address first and open it itself a moment later. If the printed address is
+# incomplete, it is probably a redacted copy, and the agent is given longer.
+_AGENT_OPENS_WITHIN_S, _AGENT_OPENS_REDACTED_WITHIN_S = 1.5, 6.0
 _PAGE_S = 10.0
 _POLL_S = 0.01
 # Most printed addresses that are opened at the same time.
@@ -156,7 +157,8 @@ class Visits:
         with self._lock:
             for found in (each.rstrip(_PUNCTUATION) for each in self._address.findall(plain)):
                 if self._is_authorization_request(found):
-                    self._printed.setdefault(found, now + _AGENT_OPENS_WITHIN_S)
+                    within_s = _AGENT_OPENS_WITHIN_S if is_whole(found) else _AGENT_OPENS_REDACTED_WITHIN_S
+                    self._printed.setdefault(found, now + within_s)
 
     def tick(self) -> list[threading.Thread]:
         """Opens the printed addresses that are due.

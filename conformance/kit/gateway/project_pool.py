@@ -37,6 +37,9 @@ class ProjectPool(Protocol):
     def is_troubled(self, project_id: str) -> None:
         """The merchant misbehaves in this Project: other checks get it no more."""
 
+    def was_restarted(self) -> None:
+        """The target was killed and started again: Projects that are shared may have lost their settings."""
+
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         """A Project that the run creates; the check may change it."""
 
@@ -121,10 +124,13 @@ class ControlledProjects:
         self._made: list[str] = []
         self._clients: set[str] = set()
         self._only_given_users = only_given_users
-        self._shared = SharedProjects(lambda: self.new("approve"), self._new_holding)
+        self._shared = self._new_shared()
 
     def begin(self) -> None:
         self._shared.begin()
+
+    def was_restarted(self) -> None:
+        self._shared = self._new_shared()
 
     def home(self) -> Project:
         if self._home is None:
@@ -170,6 +176,9 @@ class ControlledProjects:
     def two_holding(self) -> tuple[Resource, Resource]:
         one, other = self._shared.held(2)
         return one, other
+
+    def _new_shared(self) -> SharedProjects:
+        return SharedProjects(lambda: self.new("approve"), self._new_holding)
 
     def _new_holding(self) -> Project:
         project = self.new(None)

@@ -14,8 +14,13 @@ RECOVERS_WITHIN_S, FOUND_WITHIN_S = 30.0, 5.0
 
 
 def kill_and_start(world: World) -> None:
-    """Kills the instance and starts it again; ROBUST-02 tests whether it serves after that."""
+    """Kills the instance and starts it again; ROBUST-02 tests whether it serves after that.
+
+    Later checks get other holding Projects. Otherwise a gateway that forgets the policy of a Project would
+    break their preconditions, and AUTHZ-07 would not be tested.
+    """
     instance = world.instance()
+    instance.world().projects.pool.was_restarted()
     if why := instance.kill_and_start():
         raise LeftOut(f"the target did not start again after it was killed: {why}")
     if known_resource(world).status != 200:

@@ -51,6 +51,9 @@ class StaticProjects:
     def is_troubled(self, project_id: str) -> None:
         """Nothing to do: isolated users have no other Project."""
 
+    def was_restarted(self) -> None:
+        """Nothing to do: there are no other Projects."""
+
     def new(self, agent_policy: model.AgentPolicy | None) -> Project:
         del agent_policy
         raise Unavailable("control:create_project", NOT_MADE)

@@ -132,7 +132,8 @@ def _logged(kind: str, how: str) -> Leak:
 
 
 def _found(canary_set: leaks.CanarySet, check: str, exchange: Exchange) -> list[Leak]:
-    asked = leaks.sent(exchange)
+    hits = [(part, each) for part, text in leaks.received(exchange) for each in canary_set.search(text)]
+    asked = leaks.sent(exchange) if hits else ""
     return [
         Leak(
             kind=each.kind,
@@ -143,8 +144,7 @@ def _found(canary_set: leaks.CanarySet, check: str, exchange: Exchange) -> list[
             how=each.how,
             status=exchange.status or None,
         )
-        for part, text in leaks.received(exchange)
-        for each in canary_set.search(text)
+        for part, each in hits
         # A value that the request itself contained is no leak.
         if each.value not in asked
     ]

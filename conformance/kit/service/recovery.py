@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from gateproof.conformance.kit.service.processes import has_several, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
 from gateproof.conformance.suite.pauses import Cause, wait_for
@@ -18,6 +19,9 @@ from gateproof.fakes.gateway.script import Endpoint
 # After one failed recovery, the wait for each later fault.
 ONCE_GIVEN_UP_S = 3.0
 USER = USERS[0]
+# After a failure: successful calls in a row for each process, and the pause after a failed one.
+CALLS_A_PROCESS = 2
+_PAUSE_S = 0.5
 
 
 def call_until_recovered(
@@ -71,9 +75,26 @@ def ask_until_served(
 
 def wait_until_recovered(service: Service, world: ServiceWorld) -> None:
     """Waits after a check until a service that worked before has recovered."""
-    if not world.service_state.given_up and _was_in_trouble(world):
+    state, journal = world.service_state, world.gateway.journal
+    failed = any(not call.status or call.status >= 500 for call in journal.since(state.recovered_at))
+    if not state.given_up and _was_in_trouble(world):
         with suppress(RateLimited):
             call_until_recovered(service, world)
+    if not state.given_up and failed and has_several(world):
+        with suppress(RateLimited):
+            _until_all_processes_serve(service, world)
+    state.recovered_at = journal.mark()
+
+
+def _until_all_processes_serve(service: Service, world: ServiceWorld) -> None:
+    """Calls until enough calls in a row work: each process may have a circuit breaker of its own."""
+    orders, deadline, in_a_row = world.gateway.orders_of(USER), time.monotonic() + SERVICE_BREAKER_S, 0
+    while in_a_row < CALLS_A_PROCESS * processes(world) and time.monotonic() < deadline:
+        if service.returns_orders(service.serve_once(world.unseen_token(USER)), orders):
+            in_a_row += 1
+        else:
+            in_a_row = 0
+            wait_for(Cause.RECOVERY, _PAUSE_S)
 
 
 def _was_in_trouble(world: ServiceWorld) -> bool:

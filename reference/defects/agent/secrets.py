@@ -137,16 +137,6 @@ def id_token_for_another(facts: Facts) -> str | None:
     return None if is_ours else f"warning: unexpected audience {audience} in {token}"
 
 
-def in_the_environment(step: str, secret: Callable[[Facts], str]) -> dict[str, Any]:
-    """Stores a secret in an environment variable, which all started programs inherit."""
-
-    def told(where: str, facts: Facts) -> None:
-        if where == step:
-            os.environ["ORDERS_AGENT_KEPT"] = secret(facts)
-
-    return {"told": told}
-
-
 def logged(name: str) -> dict[str, Any]:
     """Appends ID tokens to a log in the temporary folder."""
 
@@ -284,16 +274,6 @@ DEFECTS = (
         "client-secret-printed-when-the-gateway-fails (AGENT-14 ROBUST-02): The agent prints the client "
         "secret in base64 after an exchange that failed with 5xx.",
         **printed_at("exchange", secret_of_a_failed_exchange),
-    ),
-    defect(
-        "secret-in-the-browsers-environment (AGENT-14): The agent starts the browser with the client secret "
-        "in an environment variable.",
-        **in_the_environment("registration", lambda facts: facts["client"].client_secret),
-    ),
-    defect(
-        "verifier-in-the-browsers-environment (AGENT-14): The agent starts the browser with the verifier in "
-        "base64 in an environment variable.",
-        **in_the_environment("authorization", lambda facts: in_base64(facts["attempt"].verifier)),
     ),
     defect(
         "verifier-on-the-page (AGENT-14): The callback page shows the verifier.",

@@ -44,6 +44,30 @@ def nonce_where_there_is_one(facts: IdTokenFacts) -> bool:
     return "nonce" not in facts.claims or sign_in.is_for_this_sign_in(facts)
 
 
+def nonces_of_any_sign_in() -> IdTokenCheck:
+    """Compares the nonce with all that the gateway has sent so far, and forgets none."""
+    sent: set[str] = set()
+
+    def check(facts: IdTokenFacts) -> bool:
+        sent.add(facts.nonce)
+        return not facts.nonce or facts.claims.get("nonce") in sent
+
+    return check
+
+
+def clients_of_any_resource() -> IdTokenCheck:
+    """Accepts in aud any client ID that the gateway has at this merchant."""
+    own: dict[str, set[str]] = {}
+
+    def check(facts: IdTokenFacts) -> bool:
+        known = own.setdefault(facts.merchant.issuer, set())
+        known.add(facts.merchant.client_id)
+        audience = facts.claims.get("aud")
+        return bool(known & set(audience if isinstance(audience, list) else [audience]))
+
+    return check
+
+
 def nonce_that_is_there(facts: IdTokenFacts) -> bool:
     return bool(facts.claims.get("nonce"))
 
@@ -96,6 +120,16 @@ DEFECTS = (
     defect(
         "id-token-without-nonce (AUTHZ-28): The gateway compares the nonce only if the ID token has one.",
         person_named=_with_check(sign_in.is_for_this_sign_in, nonce_where_there_is_one),
+    ),
+    defect(
+        "id-token-with-an-earlier-nonce (AUTHZ-28): The gateway accepts the nonce of any earlier sign-in in "
+        "the merchant's ID token.",
+        person_named=_with_check(sign_in.is_for_this_sign_in, nonces_of_any_sign_in()),
+    ),
+    defect(
+        "id-token-for-a-sibling (AUTHZ-28): The gateway accepts an ID token for its client of another "
+        "Resource at the same merchant.",
+        person_named=_with_check(sign_in.is_for_the_gateway, clients_of_any_resource()),
     ),
     defect(
         "expired-id-token (AUTHZ-28): The gateway does not check the exp of the merchant's ID token.",

@@ -55,4 +55,9 @@ DEFECTS = (
         "in the last known user.",
         unfinished=last_known(lambda facts: facts.answer is not None and (_status(facts) or 500) >= 500),
     ),
+    defect(
+        "silent-provider-replaced-by-memory (AUTHZ-20): If the identity provider does not answer in time, "
+        "the gateway signs in the last known user.",
+        unfinished=last_known(lambda facts: facts.answer is not None and facts.answer.trouble == "late"),
+    ),
 )

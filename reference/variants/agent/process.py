@@ -52,6 +52,15 @@ def _printed_and_logged(_command: str | None, url: str, say: Callable[[str], Non
     return done
 
 
+def _logged_before_it_is_opened(
+    command: str | None, url: str, say: Callable[[str], None]
+) -> Callable[[], bool]:
+    """Logs the address without its secrets, and opens it after a countdown."""
+    say(f"opening {_masked(url, '***')} in 2 s")
+    time.sleep(_LOOKED_AT_S)
+    return open_browser(command, url, say)
+
+
 def _logged_and_opened(command: str | None, url: str, say: Callable[[str], None]) -> Callable[[], bool]:
     """Opens the address, and logs it without its parameters and without its secrets."""
     say(f'{{"authorization_endpoint": "{url.partition("?")[0]}"}}')
@@ -70,6 +79,13 @@ def _talks(step: str, facts: Mapping[str, Any]) -> str | None:
     """Prints where the agent is, and which address it opened."""
     shown = {"authorization": facts.get("url", ""), "operation": "asking the service"}
     return f'{{"step": "{step}", "at": {time.time():.3f}, "about": "{shown.get(step, "")}"}}'
+
+
+def _exported(step: str, facts: Mapping[str, Any]) -> None:
+    if step == "registration":
+        os.environ["ORDERS_CLIENT_SECRET"] = facts["client"].client_secret
+    if step == "authorization":
+        os.environ["ORDERS_VERIFIER"] = facts["attempt"].verifier
 
 
 def _slow(run: Callable[[], int]) -> int:
@@ -128,6 +144,16 @@ VARIANTS = (
     variant(
         "address-logged-and-opened: the agent opens the authorization URL, and logs it without its secrets",
         open_browser=_logged_and_opened,
+    ),
+    variant(
+        "address-logged-before-it-is-opened: the agent logs the authorization URL without its secrets, and "
+        "opens it two seconds later",
+        open_browser=_logged_before_it_is_opened,
+    ),
+    variant(
+        "credentials-in-the-browsers-environment: the agent has its client secret and the verifier in "
+        "environment variables, which the browser inherits, as scripts have them",
+        told=_exported,
     ),
     variant("talks-a-lot: the agent prints what it does", told=_talks),
     variant("says-nothing: the agent prints only an empty line", report=lambda _: ""),

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import shutil
+import signal
 import socket
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -81,6 +82,16 @@ def _keeping_at_the_end(run: Callable[[], int]) -> int:
     shutil.rmtree(folder)
     copy.rename(folder)
     return code
+
+
+def _ended_by_its_handler(run: Callable[[], int]) -> int:
+    """Handles SIGTERM by an exit code of its own; its state folder is written at the end only."""
+
+    def end(_signal: int, _frame: object) -> None:
+        raise SystemExit(1)
+
+    signal.signal(signal.SIGTERM, end)
+    return _keeping_at_the_end(run)
 
 
 def _patient() -> Callable[[Outgoing, Answer], Outgoing | None]:
@@ -201,6 +212,11 @@ VARIANTS = (
         "keeps-all-at-the-end: the agent writes its state folder only at the end of a run, and not if a "
         "signal ends the run",
         around=_keeping_at_the_end,
+    ),
+    variant(
+        "keeps-all-at-the-end-and-handles-signals: the agent ends with exit code 1 at SIGTERM, and has then "
+        "written nothing to its state folder",
+        around=_ended_by_its_handler,
     ),
     variant(
         "introduces-its-user: the agent prints the claims of the ID token, and a part and a hash of the "

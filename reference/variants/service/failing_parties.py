@@ -15,6 +15,7 @@ from gateproof.reference.defects.service.cached_users import with_early_proxy_to
 from gateproof.reference.defects.service.cancelled_calls import cancelled_on_disconnect
 from gateproof.reference.defects.service.proxy_token_lifetime import for_fifty_minutes
 from gateproof.reference.defects.service.shared_requests import sharing
+from gateproof.reference.deviations.circuits import Circuits
 from gateproof.reference.service.policy import redemption
 from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
@@ -22,37 +23,9 @@ from gateproof.reference.service.upstream import Patience, transport
 from gateproof.reference.service.wire import Answer
 from gateproof.reference.variants.variant import variant
 
-FAILURES_IN_A_ROW = 3
-OPEN_S = 3.0
+FAILURES_IN_A_ROW, OPEN_S = 3, 3.0
 GATEWAY_S = 1.0
 LONG = Patience(tries=1, answer_s=600)
-
-
-class _Circuits(httpx.AsyncBaseTransport):
-    """Does not call a party for a while after three failures in a row."""
-
-    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
-        self._inner = inner
-        self._failed: dict[str, int] = {}
-        self._open_until: dict[str, float] = {}
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        party = request.url.netloc.decode()
-        if time.monotonic() < self._open_until.get(party, 0.0):
-            raise httpx.ConnectError("open circuit", request=request)
-        failed = True
-        try:
-            response = await self._inner.handle_async_request(request)
-            failed = response.status_code >= 500
-        finally:
-            # A request that took too long is cancelled, and is also handled here.
-            self._failed[party] = self._failed.get(party, 0) + 1 if failed else 0
-            if self._failed[party] >= FAILURES_IN_A_ROW:
-                self._open_until[party] = time.monotonic() + OPEN_S
-        return response
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
 
 
 class _Blocking(httpx.AsyncBaseTransport):
@@ -92,7 +65,7 @@ def _waiting_for_orders(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
 
 
 def _with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
-    return _Circuits(transport(trust))
+    return Circuits(transport(trust), failures=FAILURES_IN_A_ROW, open_s=OPEN_S)
 
 
 def _asking_when_told(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:

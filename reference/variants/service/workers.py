@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
+import ssl
 from contextvars import ContextVar
 from typing import Any
 
+import httpx
 from starlette.types import ASGIApp
 
+from gateproof.reference.deviations.circuits import Circuits
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.gateway import Gateway
 from gateproof.reference.service.policy import proxy, redemption
 from gateproof.reference.service.policy.keys import Known
 from gateproof.reference.service.policy.redemption import CallFacts
+from gateproof.reference.service.upstream import transport
 from gateproof.reference.service.wire import Answer, Outgoing
 from gateproof.reference.variants.variant import variant
 
 WORKERS = 4
+CIRCUIT_OPEN_S = 5.0
+# The worker that serves a call.
+_WORKER: ContextVar[int] = ContextVar("worker", default=0)
 
 
 def dropped_when_refused() -> dict[str, Any]:
@@ -55,7 +63,40 @@ def keys_by_worker(app: ASGIApp, backend: Backend) -> ASGIApp:
     return app
 
 
+class _CircuitsOfWorkers(httpx.AsyncBaseTransport):
+    """Each worker has circuit breakers of its own, which one failure opens."""
+
+    def __init__(self, inner: httpx.AsyncBaseTransport) -> None:
+        self._inner = inner
+        self._circuits = [Circuits(inner, failures=1, open_s=CIRCUIT_OPEN_S) for _ in range(WORKERS)]
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._circuits[_WORKER.get()].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def circuits_by_worker() -> dict[str, Any]:
+    """The workers serve the calls in turn, each with its own Proxy token."""
+    turns = itertools.cycle(range(WORKERS))
+
+    def next_worker() -> int:
+        _WORKER.set(next(turns))
+        return _WORKER.get()
+
+    def with_circuits(trust: ssl.SSLContext) -> httpx.AsyncBaseTransport:
+        return _CircuitsOfWorkers(transport(trust))
+
+    return {"proxy_slot": next_worker, "transport": with_circuits}
+
+
 VARIANTS = (
+    variant(
+        "workers-with-circuit-breakers: any of four workers serves a call, each with a Proxy token and a "
+        "circuit breaker of its own; one failure of a party opens the breaker for five seconds",
+        **circuits_by_worker(),
+    ),
     variant(
         "workers-with-keys-of-their-own: any of four workers serves a call, each with a key set of its own "
         "that it does not fetch again for some seconds",

@@ -38,6 +38,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
 @pytest.fixture
 def visits(world: AgentWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visits]:
     monkeypatch.setattr(agent_visits, "_AGENT_OPENS_WITHIN_S", 0.0)
+    monkeypatch.setattr(agent_visits, "_AGENT_OPENS_REDACTED_WITHIN_S", 0.0)
     made = Visits(world, deliver_unchanged)
     yield made
     made.close()
@@ -101,6 +102,16 @@ def test_whole_address_is_typed_and_not_the_same_without_its_secrets(
 
     assert typed(visits, f"log: {masked}\nopen {whole}\nlog: {masked}\n") == [whole]
     assert typed(visits, f"log: {masked}&prompt=consent\n") == []
+
+
+@pytest.mark.parametrize("shown", MASKED, ids=str)
+def test_agent_has_longer_to_open_what_it_has_logged_without_its_secrets(
+    world: AgentWorld, visits: Visits, monkeypatch: pytest.MonkeyPatch, shown: dict[str, str]
+) -> None:
+    monkeypatch.setattr(agent_visits, "_AGENT_OPENS_REDACTED_WITHIN_S", 60.0)
+
+    assert typed(visits, f"opening {asking(world, **shown)}\n") == []
+    assert typed(visits, f"open {asking(world, **WHOLE)}\n") == [asking(world, **WHOLE)]
 
 
 @pytest.mark.parametrize("end", ["…", "...", ""])

@@ -14,8 +14,8 @@ from services import HTTP, result_of, written
 
 from gateproof.conformance.checks.service import back_cache
 from gateproof.conformance.checks.service._failing_parties import longest_call_s
-from gateproof.conformance.checks.service._proxy_calls import PROCESSES, processes
 from gateproof.conformance.kit.authority import Authority
+from gateproof.conformance.kit.service.processes import PROCESSES, processes
 from gateproof.conformance.kit.service.world import set_up
 from gateproof.conformance.run.drive.options import RunOptions
 from gateproof.conformance.run.drive.session import carry_out

@@ -17,8 +17,9 @@ from gateproof.conformance.run.context.embedded import embedded_reference, embed
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
 
-def shown(text: str) -> Exchange:
-    request = Request(method="POST", url="https://127.0.0.1:1/orders")
+def shown(text: str, authorization: str | None = None) -> Exchange:
+    headers = () if authorization is None else (("Authorization", authorization),)
+    request = Request(method="POST", url="https://127.0.0.1:1/orders", headers=headers)
     return Exchange(step="operation", request=request, answer=Answer(status=200, body=text.encode()))
 
 
@@ -36,3 +37,20 @@ def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Pat
     found = [leak.kind for leak in received.survey().leaks]
     assert found.count(MERCHANT_TOKEN) == MOST_OF_A_KIND
     assert found.count(PROXY_SECRET) == 1
+
+
+def test_what_a_token_of_the_request_says_is_no_leak(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    with ExitStack() as stack:
+        service = embedded_service(embedded_reference("service"), authority, tmp_path, stack)
+        world = set_up(service, authority, stack)
+    received = ServiceReceived(world)
+    received.begin("any check")
+    proxy = world.gateway.setup.proxy_client_id
+    token = world.gateway.access_token("alice", aud=[proxy])
+    received.note(shown(f"the audience {proxy} is invalid", f"Bearer {token}"))
+    quoted = len(received.survey().leaks)
+    received.note(shown(f"the audience {proxy} is invalid", f"Bearer {world.gateway.access_token('alice')}"))
+
+    assert quoted == 0
+    assert len(received.survey().leaks) == 1

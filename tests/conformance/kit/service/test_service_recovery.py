@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gateproof.conformance.kit.service import recovery
+from gateproof.conformance.kit.service.processes import PROXY_TOKEN_HEADER, has_several
 from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.conformance.wire.client import RateLimited
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
@@ -62,23 +63,26 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 @pytest.fixture
 def world(scripted_gateway: ScriptedGateway) -> World:
-    def around(*calls: tuple[Endpoint, int]) -> Any:
-        for ordinal, (endpoint, status) in enumerate(calls, 1):
+    def around(*calls: Any) -> Any:
+        for ordinal, (endpoint, status, *proxy_token) in enumerate(calls, 1):
             scripted_gateway.journal.note(
                 Call(
                     ordinal=ordinal,
                     endpoint=endpoint,
                     method="GET",
                     target="/",
-                    headers=(),
+                    headers=tuple((PROXY_TOKEN_HEADER, each) for each in proxy_token),
                     body=b"",
                     at_s=0,
                     status=status,
                 )
             )
-        service_state = SimpleNamespace(given_up=False)
-        token = scripted_gateway.access_token
-        return SimpleNamespace(gateway=scripted_gateway, service_state=service_state, unseen_token=token)
+        return SimpleNamespace(
+            gateway=scripted_gateway,
+            service_state=SimpleNamespace(given_up=False, recovered_at=0),
+            unseen_token=scripted_gateway.access_token,
+            limits=SimpleNamespace(worker_processes=None),
+        )
 
     return around
 
@@ -86,6 +90,7 @@ def world(scripted_gateway: ScriptedGateway) -> World:
 SERVED = (Endpoint.MERCHANT_API, 200)
 FAILED = (Endpoint.REDEMPTION, 500)
 CUT = (Endpoint.REDEMPTION, 0)
+REFUSED = (Endpoint.REDEMPTION, 404)
 
 
 def test_a_minute_of_an_open_circuit_is_waited_out(clock: Clock, world: World) -> None:
@@ -189,3 +194,44 @@ def test_between_two_checks_trouble_is_waited_for_where_there_was_some(
     recovery.wait_until_recovered(service, world(*calls))  # type: ignore[arg-type]
 
     assert service.asked == asked
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("stated", "calls", "asked"),
+    [
+        (None, (SERVED, FAILED, SERVED), 0),
+        (1, (SERVED, FAILED, SERVED), 0),
+        (3, (SERVED, FAILED, SERVED), 8),
+        (3, (SERVED, CUT, SERVED), 8),
+        (3, (SERVED, REFUSED, SERVED), 0),
+        (3, (SERVED,), 0),
+    ],
+)
+def test_after_a_failure_every_process_is_waited_for(
+    stated: int | None, calls: Any, asked: int, world: World
+) -> None:
+    around, service = world(*calls), Service(lost=2)
+    around.limits.worker_processes = stated
+
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+    once = service.asked
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+
+    assert once == asked
+    assert service.asked == once
+
+
+@pytest.mark.parametrize(
+    ("shown", "several"),
+    [
+        ((), False),
+        (("a", "a", "b", "b"), False),
+        (("a", "b", "a"), True),
+        (("a", "b", "c", "b"), True),
+    ],
+)
+def test_processes_show_by_their_proxy_tokens(shown: tuple[str, ...], several: bool, world: World) -> None:
+    around = world(*((Endpoint.REDEMPTION, 200, token) for token in shown))
+
+    assert has_several(around) is several
