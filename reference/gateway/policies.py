@@ -152,6 +152,7 @@ class Policies:
     person_named: Callable[[sign_in.IdTokenFacts], Person | None] = sign_in.person_named
     standing_key: Callable[[str, str], tuple[str, str]] = authorization.standing_key
     agent_standing: Callable[[Standing | None, Project], Standing] = authorization.agent_standing
+    standing_at: Callable[[Store, Resource, Agent, Standing], Standing] = authorization.standing_at
     record_approval: Callable[[dict[tuple[str, str], Standing], tuple[str, str]], None] = (
         authorization.record_approval
     )

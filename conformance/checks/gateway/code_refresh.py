@@ -133,7 +133,7 @@ def refresh_is_for_the_user_of_its_grant(world: World) -> None:
     if len(world.users) < 2:
         raise Unavailable("users:2", "needs two users: name a second one under [[users]]")
     agent = world.agents.new()
-    _eachis_its_own(world, [world.grant(agent=agent, user=user) for user in world.users[:2]])
+    _each_is_its_own(world, [world.grant(agent=agent, user=user) for user in world.users[:2]])
 
 
 @check("CODE-16")
@@ -151,7 +151,7 @@ def refresh_is_for_the_project_of_its_grant(world: World) -> None:
     both = world.projects.home().resource, world.projects.another().resource
     one, other = of_one_merchant(world, both)
     grants = [here.grant(agent=agent, resource=one), grant_at_for_same_agent(here, agent, other)]
-    _eachis_its_own(world, grants)
+    _each_is_its_own(world, grants)
 
 
 @check("CODE-16", cases=("resource", "audience"))
@@ -176,10 +176,10 @@ def _at_both(world: World, resources: Sequence[Resource]) -> None:
     grants = [
         world.grant(agent=agent, resource=resource) for agent, resource in zip(agents, both, strict=True)
     ]
-    _eachis_its_own(world, grants)
+    _each_is_its_own(world, grants)
 
 
-def _eachis_its_own(world: World, grants: Sequence[Grant]) -> None:
+def _each_is_its_own(world: World, grants: Sequence[Grant]) -> None:
     """Refreshes the newest grant first: it may have ended the refresh token of the other."""
     for number, grant in enumerate(reversed(grants)):
         answer = refresh(world.gateway, grant.agent, grant.refresh_token.reveal())

@@ -23,6 +23,13 @@ YEAR_S = 366 * DAY_S
 # Longer than usual lifetimes of certificates, contracts and retention periods.
 YEARS = 3
 SAMPLES = 32
+FRAGMENT = "#part"
+# Redirect URIs of which one has a fragment.
+AMONG_OTHERS = {
+    "second": [CALLBACK, f"{OTHER}{FRAGMENT}"],
+    "first": [f"{OTHER}{FRAGMENT}", CALLBACK],
+    "behind-a-query": [f"{CALLBACK}?tenant=1{FRAGMENT}"],
+}
 
 
 @check("REG-01")
@@ -207,7 +214,19 @@ def fragment_in_redirect_uri_is_refused(gateway: Gateway, world: World) -> None:
     """A redirect URI with a fragment is refused."""
     world.agents.accepted(gateway.register(world.agents.metadata()))
 
-    expect(gateway.register(world.agents.metadata(redirect_uris=[f"{CALLBACK}#part"]))).refused()
+    expect(gateway.register(world.agents.metadata(redirect_uris=[f"{CALLBACK}{FRAGMENT}"]))).refused()
+
+
+@check("REG-12", cases=AMONG_OTHERS)
+def fragment_in_one_of_several_redirect_uris_is_refused(
+    gateway: Gateway, world: World, case: list[str]
+) -> None:
+    """A redirect URI with a fragment is refused also beside another one, or behind a query."""
+    good = [uri.removesuffix(FRAGMENT) for uri in case]
+    if gateway.register(world.agents.metadata(redirect_uris=good)).status not in (200, 201):
+        raise LeftOut("the gateway does not register these redirect URIs without the fragment")
+
+    expect(gateway.register(world.agents.metadata(redirect_uris=case))).refused()
 
 
 @check("REG-12", cases={"missing": None, "empty": []})

@@ -67,7 +67,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
     if registered.status in range(400, 500):
         expect(registered).not_granted("a client", "client_id", "client_secret")
         return
-    agent = _agent(world, registered)
+    agent = agent_of(world, registered)
     for name, instead in WITHOUT.items():
         attempt = world.attempt(agent)
         code = world.gateway.visit(attempt, wherever=True).parameter("code")
@@ -79,7 +79,7 @@ def exchange_without_a_secret_gives_no_tokens(gateway: Gateway, world: World, ca
         expect(replace(answer, step=f"exchange with {name}")).not_granted("tokens", *TOKENS)
 
 
-def _agent(world: World, registered: Any) -> Agent:
+def agent_of(world: World, registered: Any) -> Agent:
     """The registered agent, with a placeholder secret if it got none."""
     with values_of_choice():
         record = require(require(registered).status(200, 201)).json_object()

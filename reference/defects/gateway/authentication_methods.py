@@ -55,7 +55,38 @@ def none_unless_named(facts: RegistrationFacts, ids: Ids, now: float) -> NewAgen
     return new if named else replace(new, agent=replace(new.agent, auth_method="none"))
 
 
+def refreshed_by_the_registered_method(methods: frozenset[str]) -> dict[str, Any]:
+    """A refresh of an agent that registered one of these methods needs no secret."""
+    grant: list[str] = []
+
+    def credentials(facts: TokenRequestFacts) -> AgentCredentials | Refusal:
+        grant[:] = [facts.value("grant_type")]
+        found = honest.agent_credentials(facts)
+        client_id = facts.value("client_id")
+        if isinstance(found, Refusal) and grant == ["refresh_token"] and client_id:
+            return AgentCredentials(client_id=client_id, secret="")
+        return found
+
+    def secret_is_right(facts: AgentFacts) -> Refusal | None:
+        if grant == ["refresh_token"] and facts.agent is not None and facts.agent.auth_method in methods:
+            return None
+        return honest.agent_secret_is_right(facts)
+
+    checks = instead(AGENT_CHECKS, honest.agent_secret_is_right, secret_is_right)
+    return {"registration_checks": _ANY_METHOD, "agent_credentials": credentials, "agent_checks": checks}
+
+
 DEFECTS = (
+    defect(
+        "refresh-by-the-registered-method (CODE-16): A refresh of an agent that registered the method `none` "
+        "needs no secret.",
+        **refreshed_by_the_registered_method(frozenset({"none"})),
+    ),
+    defect(
+        "refresh-by-a-key-that-nobody-asks-for (CODE-16): A refresh of an agent that registered a method "
+        "with a key or a certificate needs neither these nor a secret.",
+        **refreshed_by_the_registered_method(WITH_A_KEY),
+    ),
     defect(
         "public-agents-accepted (REG-15): An agent that registers the method `none` needs no secret.",
         **public(lambda facts: facts.agent is not None and facts.agent.auth_method == "none"),

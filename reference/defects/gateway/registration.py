@@ -152,6 +152,11 @@ def unless_missing(check: RegistrationCheck) -> RegistrationCheck:
     return lambda facts: check(facts) if facts.value("redirect_uris") else None
 
 
+def first_has_no_fragment(facts: RegistrationFacts) -> Refusal | None:
+    first = replace(facts, metadata={**facts.metadata, "redirect_uris": facts.value("redirect_uris")[:1]})
+    return registration.redirect_uris_have_no_fragment(first)
+
+
 DEFECTS = (
     defect(
         "registration-answers-200 (REG-01): The gateway answers 200 to a registration.",
@@ -295,6 +300,13 @@ DEFECTS = (
     defect(
         "fragments-in-redirect-uris (REG-12): The gateway accepts redirect URIs with a fragment.",
         registration_checks=without(REGISTRATION_CHECKS, registration.redirect_uris_have_no_fragment),
+    ),
+    defect(
+        "fragments-behind-the-first-redirect-uri (REG-12): The gateway looks for a fragment in the first "
+        "redirect URI only.",
+        registration_checks=instead(
+            REGISTRATION_CHECKS, registration.redirect_uris_have_no_fragment, first_has_no_fragment
+        ),
     ),
     defect(
         "redirect-uris-optional (REG-12): The gateway accepts a registration without redirect URIs.",

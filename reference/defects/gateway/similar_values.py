@@ -69,6 +69,10 @@ def current_and_last(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     return live_core_keys(replace(core, retired=core.retired[-1:]), now)
 
 
+def current_and_last_two(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
+    return live_core_keys(replace(core, retired=core.retired[-2:]), now)
+
+
 def current_and_fresh(core: KeyRing, now: float) -> tuple[SigningKey, ...]:
     return core.current, *(old.key for old in core.retired if now < old.retired_at + 300)
 
@@ -102,6 +106,12 @@ DEFECTS = (
         "a key whose tokens have not expired.",
         core_keys_shown=lambda core, now, _own: current_and_last(core, now),
         live_core_keys=current_and_last,
+    ),
+    defect(
+        "rotation-keeps-two-keys (KEYS-04): The gateway keeps two retired keys, so a third rotation removes "
+        "a key whose tokens have not expired.",
+        core_keys_shown=lambda core, now, _own: current_and_last_two(core, now),
+        live_core_keys=current_and_last_two,
     ),
     defect(
         "old-key-for-five-minutes (KEYS-04): The gateway removes a rotated key from the key set after five "

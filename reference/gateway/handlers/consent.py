@@ -127,7 +127,7 @@ def _standing(gateway: Gateway, resource: Resource, agent: Agent) -> Standing:
     project = gateway.store.projects[resource.project_id]
     standing = gateway.policies.agent_standing(gateway.store.standings.get(place), project)
     gateway.store.standings[place] = standing
-    return standing
+    return gateway.policies.standing_at(gateway.store, resource, agent, standing)
 
 
 def _grant(gateway: Gateway, resource: Resource, agent: Agent, sign_in: SignIn, person: Person) -> Grant:

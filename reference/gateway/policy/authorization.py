@@ -17,6 +17,7 @@ from gateproof.reference.gateway.records import (
     Resource,
     Standing,
 )
+from gateproof.reference.gateway.store import Store
 from gateproof.reference.outcomes import Refusal
 
 PARAMETERS = (
@@ -188,6 +189,11 @@ def agent_standing(recorded: Standing | None, project: Project) -> Standing:
     if recorded is not None:
         return recorded
     return "pending" if project.agent_policy == "hold" else "approved"
+
+
+def standing_at(_store: Store, _resource: Resource, _agent: Agent, standing: Standing) -> Standing:
+    """An agent has the same standing at all Resources of its Project, newer ones included."""
+    return standing
 
 
 def record_approval(standings: dict[tuple[str, str], Standing], place: tuple[str, str]) -> None:
