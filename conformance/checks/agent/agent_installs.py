@@ -79,6 +79,22 @@ TROUBLES: Mapping[str, Callable[[Agents], Sequence[Run]]] = {
     "something failed once the token had expired": lambda agents: fault_sequence(agents).launched,
 }
 
+# Unknown members of a document are to be ignored (RFC 8414 section 3.2, RFC 9728 section 3.2).
+_MORE = {"gateproof_revision": 2}
+
+
+def _grown_discovery(install: Install) -> None:
+    install.world.gateway_endpoints.extra_members = {**install.world.gateway_endpoints.extra_members, **_MORE}
+
+
+def _grown_metadata(install: Install) -> None:
+    install.world.service.script.always(Endpoint.METADATA, Answer(members=_MORE))
+
+
+GROWN: Mapping[str, Callable[[Install], None]] = {
+    "discovery document": _grown_discovery,
+    "metadata": _grown_metadata,
+}
 INTERRUPTIONS: Mapping[str, Callable[[Agents], Install]] = {
     INTERRUPTED: interrupted_at_sign_in,
     ASKED_TO_END: interrupted,
@@ -125,6 +141,26 @@ def trouble_makes_no_new_client(agents: Agents, case: str) -> None:
         exchange=calls[-1].exchange(),
     )
     require_all_in_time(played)
+
+
+@check("AGENT-11", cases=GROWN)
+def grown_document_makes_no_new_client(agents: Agents, case: Callable[[Install], None]) -> None:
+    """A later run reuses the client although a document has an unknown member that it did not have before.
+
+    Left out if the agent does not read that document again.
+    """
+    require_done(agents.normal())
+    install = agents.install()
+    require_done(install.launch("a run that gets a token"))
+    end_tokens(install.world)
+    case(install)
+    run = require_ended(install.launch("a run in which a document has one more member"))
+    endpoint = Endpoint.DISCOVERY if case is _grown_discovery else Endpoint.METADATA
+    if not run.calls(endpoint):
+        raise LeftOut("the agent does not read that document again")
+
+    _registers(run, 0)
+    expect_done(run)
 
 
 @check("AGENT-11", needs=["faults"], cases=INTERRUPTIONS)
