@@ -76,14 +76,16 @@ def ask_until_served(
 def wait_until_recovered(service: Service, world: ServiceWorld) -> None:
     """Waits after a check until a service that worked before has recovered."""
     state, journal = world.service_state, world.gateway.journal
-    failed = any(not call.status or call.status >= 500 for call in journal.since(state.recovered_at))
+    failed = state.failed or any(
+        not call.status or call.status >= 500 for call in journal.since(state.recovered_at)
+    )
     if not state.given_up and _was_in_trouble(world):
         with suppress(RateLimited):
             call_until_recovered(service, world)
     if not state.given_up and failed and has_several(world):
         with suppress(RateLimited):
             _until_all_processes_serve(service, world)
-    state.recovered_at = journal.mark()
+    state.failed, state.recovered_at = False, journal.mark()
 
 
 def _until_all_processes_serve(service: Service, world: ServiceWorld) -> None:

@@ -68,7 +68,9 @@ class ServiceState:
     renews_by_lifetime_only: bool = False
     expiry_tested: bool = False
     given_up: bool = False
-    # The journal's mark when the service was last seen to work after a check.
+    # It has answered with 5xx, or not at all, since it was last seen to work between two checks; the
+    # journal's mark of that moment.
+    failed: bool = False
     recovered_at: int = 0
     # Calls in an MCP session from before the end of a Proxy token, after that end.
     calls_in_an_old_session: CallsInAnOldSession | None = None

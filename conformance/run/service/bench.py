@@ -95,6 +95,8 @@ class ServiceBench(SendingBench):
 
     def _record(self, exchange: Exchange) -> None:
         super()._record(exchange)
+        if exchange.status is None or exchange.status >= 500:
+            self.world.service_state.failed = True
         self.received.note(exchange)
         self._sessions.note(exchange)
 

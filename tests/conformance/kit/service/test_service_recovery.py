@@ -79,7 +79,7 @@ def world(scripted_gateway: ScriptedGateway) -> World:
             )
         return SimpleNamespace(
             gateway=scripted_gateway,
-            service_state=SimpleNamespace(given_up=False, recovered_at=0),
+            service_state=SimpleNamespace(given_up=False, failed=False, recovered_at=0),
             unseen_token=scripted_gateway.access_token,
             limits=SimpleNamespace(worker_processes=None),
         )
@@ -220,6 +220,17 @@ def test_after_a_failure_every_process_is_waited_for(
 
     assert once == asked
     assert service.asked == once
+
+
+@pytest.mark.usefixtures("clock")
+def test_failed_answers_count_like_failures_of_a_party(world: World) -> None:
+    around, service = world(SERVED), Service(lost=0)
+    around.limits.worker_processes, around.service_state.failed = 2, True
+
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+
+    assert service.asked == 4
+    assert not around.service_state.failed
 
 
 @pytest.mark.parametrize(
