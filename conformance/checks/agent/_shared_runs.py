@@ -324,8 +324,8 @@ def failed_token_runs(agents: Agents, case: str) -> tuple[Install, list[Run]]:
     install = FAILED_TOKEN_CALLS[case](agents)
     require_all_in_time(install.runs[:1])
     runs = runs_in_time(install.runs)
-    # Faults last for the first run, except for tokens that get the challenge and for signals.
-    tried = runs if case in {EXPIRED, REFUSED, ASKED_TO_END} else runs[:1]
+    # Faults last for the first run, except for tokens that get the challenge. A signal ends the second run.
+    tried = runs if case in {EXPIRED, REFUSED} else runs[1:2] if case == ASKED_TO_END else runs[:1]
     struck = [
         each for run in tried for each in run.calls(Endpoint.OPERATION) if _failed_with_token(each, case)
     ]

@@ -10,7 +10,7 @@ from gateproof.conformance.checks.gateway._tokens import agent_in, names_the_age
 from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Resource
 from gateproof.conformance.suite.races import FEW, Races, require_answers
 from gateproof.conformance.wire.documents import strings_in
@@ -56,7 +56,7 @@ def audience_is_the_tokens_own_when_others_get_tokens_too(world: World, races: R
             {each.indicator for each in resources if (each.id == attempt.resource.id) is mine}
             for mine in (True, False)
         )
-        named = set(audience if isinstance(audience, list) else [audience])
+        named = set(strings_in([audience]))
         expect.that(
             own <= named and not foreign & named,
             "aud of a token that was got beside others",
@@ -94,7 +94,8 @@ def _got_at_once(
 
 
 def _claims(world: World, answer: Exchange) -> Mapping[str, Any]:
-    token = expect.text(answer.member("access_token"), "access_token of the code exchange")
+    step = require.step_of("code exchange")
+    token = step.text(answer.member("access_token"), "access_token of the code exchange")
     return world.jwt(world.gateway.keyring.secret("access_token", token), "gateway access token").claims
 
 

@@ -22,8 +22,8 @@ def refresh_without_a_secret_gets_no_tokens(gateway: Gateway, world: World, case
 
     The gateway may refuse the registration or the exchange. With the secret, a refresh gave tokens.
     """
-    refreshable(world, NotApplicable)
-    grant = _refreshed(gateway, world.in_one_browser(), case)
+    usual = refreshable(world, NotApplicable)
+    grant = _refreshed(gateway, world.in_one_browser(), case, usual)
     for name, instead in WITHOUT.items():
         secret = grant.agent.client_id if instead == "client_id" else instead
         sent = [] if secret is None else [("client_secret", secret)]
@@ -32,8 +32,8 @@ def refresh_without_a_secret_gets_no_tokens(gateway: Gateway, world: World, case
         no_tokens(answer, f"a refresh token with {name}")
 
 
-def _refreshed(gateway: Gateway, world: World, change: Change) -> Grant:
-    """Tokens of an agent with this registration, with the refresh token of a refresh."""
+def _refreshed(gateway: Gateway, world: World, change: Change, usual: Grant) -> Grant:
+    """The usual grant with an agent of this registration, and with the refresh token of its refresh."""
     registered = gateway.register(change(world.agents.metadata()))
     if registered.status in range(400, 500):
         raise LeftOut("the gateway refuses this registration")
@@ -50,8 +50,10 @@ def _refreshed(gateway: Gateway, world: World, change: Change) -> Grant:
     if renewed.status != 200:
         raise LeftOut("an agent with this registration cannot refresh with its secret")
     newest = renewed.member("refresh_token")
+    if not isinstance(newest, str) and refresh(gateway, agent, token).status != 200:
+        raise LeftOut("an agent with this registration can refresh only once")
     return replace(
-        world.grant(),
+        usual,
         agent=agent,
         access_token=Secret("access_token", access),
         refresh_token=Secret("refresh_token", newest if isinstance(newest, str) and newest else token),

@@ -9,7 +9,7 @@ from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import expect, require
 
 CREATES = ("control:create_project", "control:create_resource")
 
@@ -38,4 +38,5 @@ def merchant_token_of_a_sibling_is_none(gateway: Gateway, world: World) -> None:
 
     expect(answer).status(404)
     expect(foreign).not_granted("the merchant token", "access_token")
-    world.backend.require_redeemed(second.grant(agent), proxy_token, not_yet=(404, 410))
+    again = world.backend.redeem_after_backoff(second.grant(agent), proxy_token, not_yet=(404, 410))
+    require.step_of("redemption after a new sign-in")(again).status(200)

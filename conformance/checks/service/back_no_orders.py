@@ -30,6 +30,13 @@ def user_without_orders_gets_nobody_elses(service: Service, world: ServiceWorld)
         got="none",
     )
 
+    require.that(
+        answer.answer is not None,
+        "operation of a user without orders",
+        expected="an answer",
+        got=answer.outcome(),
+        exchange=answer,
+    )
     expect.that(
         not shows_orders(answer, world, USER),
         "operation of a user without orders, after another user's",

@@ -55,6 +55,8 @@ class IsolatedUser:
 
     def beside(self) -> IsolatedUser:
         """The same Resource, with another user."""
+        if self.given and len(self.world.users) < 2:
+            raise Unavailable("users:2", "needs two users: name a second one under [[users]]")
         user = self.world.users[1] if self.given else new_user(self.world, self.merchant)
         return replace(self, user=user)
 

@@ -8,6 +8,8 @@ from gateproof.fakes.gateway.script import Endpoint
 PROXY_TOKEN_HEADER = "x-proxy-token"  # noqa: S105 - a header
 # Processes of a service whose target file does not state their number (rule BACK-02).
 PROCESSES = 4
+# How long the calls of a burst may go on with the Proxy tokens that were got for them.
+BURST_S = 10.0
 
 
 def processes(world: ServiceWorld) -> int:
@@ -16,19 +18,19 @@ def processes(world: ServiceWorld) -> int:
 
 
 def has_several(world: ServiceWorld) -> bool:
-    """True if the service is known to have several processes.
+    """True if the service probably has several processes.
 
-    The target file says so, or the service has redeemed with a Proxy token again after it had used another.
+    The target file says so, or the service has returned to an older Proxy token after it had used another.
+    One process may get several tokens for a burst of calls, and uses them all within a few seconds.
     """
     if world.limits.worker_processes is not None:
         return world.limits.worker_processes > 1
-    left: set[str] = set()
+    first_shown_s: dict[str, float] = {}
     current = ""
     for call in world.gateway.journal.since(0, Endpoint.REDEMPTION):
         shown = call.header(PROXY_TOKEN_HEADER) or ""
-        if shown in left:
+        since_s = call.at_s - first_shown_s.setdefault(shown, call.at_s)
+        if shown != current and since_s > BURST_S:
             return True
-        if current and shown != current:
-            left.add(current)
         current = shown
     return False

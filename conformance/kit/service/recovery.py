@@ -9,6 +9,7 @@ from contextlib import suppress
 from gateproof.conformance.kit.service.processes import has_several, processes
 from gateproof.conformance.kit.service.service import Service
 from gateproof.conformance.kit.service.world import USERS, ServiceWorld
+from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.conformance.wire.client import RATE_LIMIT_BUDGET_S, RateLimited, asked_to_wait
@@ -79,24 +80,36 @@ def wait_until_recovered(service: Service, world: ServiceWorld) -> None:
     failed = state.failed or any(
         not call.status or call.status >= 500 for call in journal.since(state.recovered_at)
     )
-    if not state.given_up and _was_in_trouble(world):
-        with suppress(RateLimited):
-            call_until_recovered(service, world)
-    if not state.given_up and failed and has_several(world):
-        with suppress(RateLimited):
-            _until_all_processes_serve(service, world)
-    state.failed, state.recovered_at = False, journal.mark()
+    try:
+        if not state.given_up and _was_in_trouble(world):
+            with suppress(RateLimited):
+                call_until_recovered(service, world)
+        worked = any(map(_served, journal.since(0)))
+        if not state.given_up and failed and worked and has_several(world):
+            with suppress(LeftOut):
+                _until_all_processes_serve(service, world)
+    finally:
+        state.failed, state.recovered_at = False, journal.mark()
 
 
 def _until_all_processes_serve(service: Service, world: ServiceWorld) -> None:
-    """Calls until enough calls in a row work: each process may have a circuit breaker of its own."""
+    """Calls until enough calls in a row work: each process may have a circuit breaker of its own.
+
+    Ends if the service asks to wait: its rate of calls is limited, and more calls would prolong that.
+    """
     orders, deadline, in_a_row = world.gateway.orders_of(USER), time.monotonic() + SERVICE_BREAKER_S, 0
-    while in_a_row < CALLS_A_PROCESS * processes(world) and time.monotonic() < deadline:
-        if service.returns_orders(service.serve_once(world.unseen_token(USER)), orders):
+    while in_a_row < CALLS_A_PROCESS * processes(world):
+        answer = service.serve_once(world.unseen_token(USER))
+        if asked_to_wait(answer.answer) is not None:
+            return
+        if service.returns_orders(answer, orders):
             in_a_row += 1
-        else:
-            in_a_row = 0
-            wait_for(Cause.RECOVERY, _PAUSE_S)
+            continue
+        if time.monotonic() > deadline:
+            world.service_state.given_up = True
+            return
+        in_a_row = 0
+        wait_for(Cause.RECOVERY, _PAUSE_S)
 
 
 def _was_in_trouble(world: ServiceWorld) -> bool:

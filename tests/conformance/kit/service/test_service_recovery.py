@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateproof.conformance.kit.service import recovery
+from gateproof.conformance.kit.service import processes, recovery
 from gateproof.conformance.kit.service.processes import PROXY_TOKEN_HEADER, has_several
 from gateproof.conformance.suite.time_limits import SERVICE_BREAKER_S
 from gateproof.conformance.wire.client import RateLimited
@@ -73,7 +73,7 @@ def world(scripted_gateway: ScriptedGateway) -> World:
                     target="/",
                     headers=tuple((PROXY_TOKEN_HEADER, each) for each in proxy_token),
                     body=b"",
-                    at_s=0,
+                    at_s=20.0 * ordinal,
                     status=status,
                 )
             )
@@ -246,3 +246,39 @@ def test_processes_show_by_their_proxy_tokens(shown: tuple[str, ...], several: b
     around = world(*((Endpoint.REDEMPTION, 200, token) for token in shown))
 
     assert has_several(around) is several
+
+
+def test_tokens_of_a_burst_show_no_processes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "BURST_S", 1000.0)
+
+    assert not has_several(world(*((Endpoint.REDEMPTION, 200, token) for token in "abab")))
+
+
+@pytest.mark.usefixtures("clock")
+def test_service_that_never_worked_is_not_waited_for(world: World) -> None:
+    around, service = world(FAILED), Service(lost=float("inf"))
+    around.limits.worker_processes = 2
+
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+
+    assert service.asked == 0
+
+
+def test_processes_that_do_not_recover_are_given_up(clock: Clock, world: World) -> None:
+    around, service = world(SERVED, FAILED, SERVED), Service(lost=float("inf"))
+    around.limits.worker_processes = 2
+
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+
+    assert around.service_state.given_up
+    assert clock.now < SERVICE_BREAKER_S + 2
+
+
+@pytest.mark.usefixtures("clock")
+def test_limited_rate_of_calls_is_not_used_up(world: World) -> None:
+    around, service = world(SERVED, FAILED, SERVED), Service(lost=5, asks_to_wait_s=30)
+    around.limits.worker_processes = 2
+
+    recovery.wait_until_recovered(service, around)  # type: ignore[arg-type]
+
+    assert service.asked == 1
