@@ -75,6 +75,8 @@ _OF_THE_SERVICE = {Endpoint.METADATA, Endpoint.OPERATION}
 # The lifetime of a token that a check lets expire by the clock, and for how long the service still accepts
 # it: a slow agent must be able to use a token that it has just got.
 _SHORT_LIFE_S, _LEEWAY_S = 3, 30.0
+# More calls than an agent makes before its run is stopped.
+_MOST_CALLS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +195,31 @@ def forbidden_by_scope(agents: Agents) -> Install:
         install.launch_after_trouble("the run after one whose tokens were all said to lack a scope")
 
     return agents.scene("a scope is said to be missing", play)
+
+
+def forbidden_in_other_words(agents: Agents) -> Install:
+    """A run in which each 403 for scopes has another text, as with the ID of the request."""
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        before = max((each.call.ordinal for each in install.world.heard()), default=0)
+        wants = f'Bearer error="insufficient_scope", scope="{" ".join(service.scopes)}"'
+        forbids = [
+            Answer(
+                status=403,
+                headers={"www-authenticate": f'{wants}, error_description="request {number}"'},
+                whose=AUTHORIZED,
+            )
+            for number in range(_MOST_CALLS)
+        ]
+        service.script.tape(Endpoint.OPERATION, forbids)
+        install.launch(
+            "a run whose tokens are said to lack a scope, each time in other words",
+            until=lambda: _calls_without_end(install, before),
+        )
+        service.script.clear()
+
+    return agents.scene("a scope is said to be missing in other words", play)
 
 
 def refused_calls(heard: Iterable[ReceivedRequest]) -> Counter[str]:

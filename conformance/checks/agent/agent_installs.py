@@ -49,8 +49,6 @@ from gateproof.conformance.suite.claims import LeftOut, expect, observe, require
 from gateproof.fakes.gateway.script import Answer, Endpoint
 from gateproof.reports.verdicts import many
 
-# A text that only refresh requests contain.
-_OF_A_REFRESH = "grant_type=refresh_token"
 # Faults in a first run that occur after the registration.
 FAULTY = (
     TOKEN_ENDPOINT_FAILS,
@@ -249,12 +247,12 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     """
     require_done(agents.normal())
     install = renewed_by_the_clock(agents)
-    _usable(install.runs[0])
+    usable(install.runs[0])
     expect_done(require_ended(install.runs[1]))
 
     again, expiry = agents.install(), Expiry(by_the_clock=True)
     expiry.begin(again.world.gateway_endpoints)
-    _gets_tokens(again, expiry, "a run that gets a token for a few seconds")
+    gets_tokens(again, expiry, "a run that gets a token for a few seconds")
     expiry.end_access_tokens(again.world.gateway_endpoints)
     end_tokens(again.world)
     expect_done(
@@ -262,84 +260,20 @@ def token_that_expires_by_the_clock_is_replaced(agents: Agents) -> None:
     )
 
 
-@check("AGENT-09")
-def refresh_that_brings_an_access_token_alone_is_enough(agents: Agents) -> None:
-    """A refresh answer with only an access token is enough; the old refresh token stays valid.
-
-    An agent that requires more (RFC 6749 section 6, OpenID Connect 12.2) can ask the user.
-    """
-    expiry = _refreshes_at(agents)
-    install = agents.install()
-    desk = install.world.gateway_endpoints
-    expiry.begin(desk)
-    _gets_tokens(install, expiry, "a run that gets tokens")
-    desk.rotates_refresh_tokens = False
-    # By the clock there is one expiry: the token that replaces an expired one has the usual lifetime.
-    for which in ("the access token", "the next access token")[: 1 if expiry.by_the_clock else 2]:
-        expiry.end_access_tokens(desk)
-        what = f"a run in which {which} has expired, and a refresh brings an access token alone"
-        run = require_ended(install.launch(what))
-        if len(install.runs) == 2 and not run.refreshes():
-            raise LeftOut("the agent did not refresh its token")
-        expect_done(run)
-
-
-@check("AGENT-09")
-def refresh_that_is_not_offered_leads_to_the_user(agents: Agents) -> None:
-    """If a refresh is refused with any error, the agent asks the user to authorize again.
-
-    The specification does not define that grant, and the gateway's document does not list it.
-    """
-    expiry = _refreshes_at(agents)
-    install = agents.install()
-    desk = install.world.gateway_endpoints
-    expiry.begin(desk)
-    desk.script.always(Endpoint.DISCOVERY, Answer(members={"grant_types_supported": ["authorization_code"]}))
-    refused = Answer(status=400, members={"error": "unsupported_grant_type"}, whose=_OF_A_REFRESH)
-    desk.script.always(Endpoint.TOKEN, refused)
-    _gets_tokens(install, expiry, "a run that gets tokens, of which none can be refreshed")
-    expiry.end_access_tokens(desk)
-    run = require_ended(
-        install.launch("a run in which the access token has expired, and none can be refreshed")
-    )
-    if not any(each.call.status == 400 for each in run.refreshes()):
-        raise LeftOut("the agent refreshes no token where the gateway's document names no such grant")
-
-    expect_done(run)
-
-
-def _gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
+def gets_tokens(install: Install, expiry: Expiry, what: str) -> None:
     """The first run; LeftOut if the agent does not use a token that soon expires by the clock."""
     run = install.launch(what)
     if expiry.by_the_clock:
-        _usable(run)
+        usable(run)
     else:
         require_done(run)
 
 
-def _usable(run: Run) -> None:
+def usable(run: Run) -> None:
     """Raises LeftOut if the agent did not use its token: it may need one that is valid for longer."""
     require_all_in_time([run])
     if not run.done:
         raise LeftOut("the agent does not use a token that is valid for a few seconds")
-
-
-def _refreshes_at(agents: Agents) -> Expiry:
-    """What makes the agent refresh: a refused token, or its own clock; raises LeftOut if neither does.
-
-    An agent may refresh only if the gateway's document lists the grant.
-    """
-    require_done(agents.normal())
-    for install, expiry in (
-        (refresh_runs, Expiry(by_the_clock=False)),
-        (renewed_by_the_clock, Expiry(by_the_clock=True)),
-    ):
-        if any(run.refreshes() for run in install(agents).runs):
-            return expiry
-    raise LeftOut(
-        "the agent refreshed no token, neither one that the service refused nor one that had expired by "
-        "the clock"
-    )
 
 
 def _got_a_token_before_it_was_refused(run: Run) -> bool:

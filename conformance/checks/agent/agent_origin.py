@@ -173,6 +173,23 @@ def metadata_on_another_host_are_read_without_the_token(agents: Agents) -> None:
 
 
 @check("AGENT-18")
+def access_token_does_not_go_where_the_metadata_say(agents: Agents) -> None:
+    """If the service's own metadata name a `resource` on another host, the token does not go there.
+
+    An agent may refuse such metadata.
+    """
+    require_done(agents.normal())
+    install = agents.install()
+    world = install.world
+    world.service.script.always(Endpoint.METADATA, Answer(members={"resource": world.url(ATTACKER)}))
+    run = require_ended(install.launch("a run whose metadata name another resource"))
+    if not any(carries_a_token(install, each.call.text()) for each in run.calls(Endpoint.OPERATION)):
+        raise LeftOut("the agent does not use metadata that name another resource")
+
+    token_goes_nowhere_else(install, run)
+
+
+@check("AGENT-18")
 def token_of_one_gateway_is_not_shown_to_the_next(agents: Agents) -> None:
     """If the service has moved to another gateway, the agent does not send the kept token to that gateway."""
     require_done(agents.normal())

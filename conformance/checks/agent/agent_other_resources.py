@@ -61,3 +61,19 @@ def metadata_of_a_403_are_compared_as_well(agents: Agents) -> None:
     run = require_ended(install.launch("a run in which a 403 points to metadata of another resource"))
 
     no_code_was_sent(run)
+
+
+@check("AGENT-13")
+def metadata_that_a_redirect_leads_to_are_compared_as_well(agents: Agents) -> None:
+    """Metadata of another resource are not used either if the service's metadata address redirects to them.
+
+    An agent need not follow such a redirect.
+    """
+    require_done(agents.normal())
+    install = agents.install()
+    world = install.world
+    elsewhere = {"location": f"{world.url(ATTACKER)}{WELL_KNOWN}"}
+    world.service.script.always(Endpoint.METADATA, Answer(status=302, headers=elsewhere))
+    run = require_ended(install.launch("a run whose metadata address redirects to another resource's"))
+
+    no_code_was_sent(run)

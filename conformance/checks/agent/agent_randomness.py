@@ -54,6 +54,8 @@ _OF_VERIFIERS = frozenset(f"{string.ascii_letters}{string.digits}-._~=")
 _SHARED = 12
 # How many small numbers are tried (16 bits), and how long before the request a value may have been generated.
 _SMALL_NUMBERS, _DRAWN_BEFORE_S = 1 << 16, 60
+# In milliseconds, only those shortly before the authorization are tried.
+_JUST_BEFORE_S = 3.0
 # Processes started between the launched one and the one that generates values, also by other programs.
 _STARTED_MEANWHILE = 64
 # Two of three installs start in the same second, at whatever moment they are started.
@@ -253,9 +255,9 @@ def installs_that_start_at_once_draw_different_values(agents: Agents) -> None:
 
 
 def _easy_seeds(attempts: Sequence[Attempt]) -> set[int]:
-    """The seconds in which values may have been generated, and IDs of processes that may have done it."""
+    """The times at which values may have been generated, and IDs of processes that may have done it."""
     numbers = {attempt.process + more for attempt in attempts for more in range(_STARTED_MEANWHILE)}
-    return numbers.union(_seconds(attempts))
+    return numbers.union(_seconds(attempts), _milliseconds(attempts))
 
 
 def _as_written(values: Sequence[str]) -> dict[str, str]:
@@ -265,8 +267,8 @@ def _as_written(values: Sequence[str]) -> dict[str, str]:
 
 
 def _easily_guessed(attempts: Sequence[Attempt]) -> Iterator[bytes]:
-    """Small numbers, and the seconds in which the value may have been generated."""
-    for number in chain(range(_SMALL_NUMBERS), _seconds(attempts)):
+    """Small numbers, and the seconds and milliseconds in which the value may have been generated."""
+    for number in chain(range(_SMALL_NUMBERS), _seconds(attempts), _milliseconds(attempts)):
         yield str(number).encode()
 
 
@@ -274,6 +276,15 @@ def _seconds(attempts: Sequence[Attempt]) -> set[int]:
     to_the_clock = time.time() - time.monotonic()
     asked_at = [int(each.request.at_s + to_the_clock) for each in attempts if each.request is not None]
     return {second for at in asked_at for second in range(at - _DRAWN_BEFORE_S, at + 2)}
+
+
+def _milliseconds(attempts: Sequence[Attempt]) -> set[int]:
+    """Those of the first authorizations only: there are a thousand times as many as seconds."""
+    to_the_clock = time.time() - time.monotonic()
+    asked_at = [each.request.at_s + to_the_clock for each in attempts[:SAMPLES] if each.request is not None]
+    return {
+        number for at in asked_at for number in range(int(1000 * (at - _JUST_BEFORE_S)), int(1000 * at) + 2)
+    }
 
 
 def _samples(agents: Agents) -> list[Attempt]:

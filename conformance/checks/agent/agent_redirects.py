@@ -102,6 +102,7 @@ TAMPERED: dict[str, Tampered] = {
         redirects=(lambda _: f"state={_PATTERN}", lambda _: f"state={_EXPRESSION}")
     ),
     OTHER_CASE: _once(lambda state: f"state={quote(state.swapcase())}"),
+    "missing, beside the right iss": Tampered(redirects=(_none,), says_issuer=True),
     "another, beside the right iss": Tampered(redirects=(_another,), says_issuer=True),
     "another, and then missing": Tampered(redirects=(_another, _none)),
     "another, after a refused code": Tampered(redirects=(_another,), number=2),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
+    FAULTS,
     MOST_WITH_ONE_TOKEN,
     SERVICE_FORBIDS,
     all_tokens_refused,
     forbidden_by_scope,
+    forbidden_in_other_words,
     pending_runs,
     recovered,
     refused_calls,
@@ -124,6 +126,16 @@ def service_that_forbids_every_token_ends_in_an_error(agents: Agents) -> None:
     _gives_up(require_ended(forbidden_by_scope(agents).runs[0]))
 
 
+@check("AGENT-15")
+def service_that_forbids_in_other_words_ends_in_an_error(agents: Agents) -> None:
+    """If the challenges of the 403 answers differ in their texts, the agent gives up as well.
+
+    Services put the ID of a request there. An agent must not conclude that something has changed.
+    """
+    require_done(agents.normal())
+    _gives_up(require_ended(forbidden_in_other_words(agents).runs[0]))
+
+
 @check("AGENT-15", needs=["faults"])
 def forbidden_operation_has_an_end(agents: Agents) -> None:
     """If the service answers 403 and says no more, authorizations and calls of the run have an end."""
@@ -156,6 +168,37 @@ def rejected_client_is_not_replaced_without_end(agents: Agents) -> None:
         expected=f"fewer than {MOST_REGISTRATIONS}: a few new ones after a rejection are accepted",
         got=f"{len(calls)}, {run.ended.value}",
         exchange=calls[-1].exchange(),
+    )
+    if run.ended is Ended.STOPPED:
+        raise LeftOut(f"{run.what} was stopped after too many other requests")
+
+
+@check("AGENT-11", needs=["faults"])
+def client_rejected_at_a_refresh_is_not_replaced_without_end(agents: Agents) -> None:
+    """If the token endpoint rejects the client in a later run, the agent registers a few times at most.
+
+    It may refresh its token, or ask the user to authorize again.
+    """
+    require_done(agents.normal())
+    install = agents.install()
+    require_done(install.launch("a run that gets a token"))
+    desk = install.world.gateway_endpoints
+    desk.end_access_tokens()
+    endpoint, rejects = FAULTS[CLIENT_REJECTED]
+    desk.script.always(endpoint, rejects)
+    run = install.launch("a run in which the token has expired and the client is rejected")
+    require_all_in_time([run])
+    rejected = [each for each in run.calls(Endpoint.TOKEN) if each.call.status == 401]
+    if not rejected:
+        raise LeftOut("the agent makes no token request after its token has expired")
+    calls = run.calls(Endpoint.REGISTRATION)
+    observe(registrations=len(calls), rejections=len(rejected))
+    expect.that(
+        len(calls) < MOST_REGISTRATIONS,
+        f"registrations of {run.what}",
+        expected=f"fewer than {MOST_REGISTRATIONS}: a few new ones after a rejection are accepted",
+        got=f"{len(calls)}, {run.ended.value}",
+        exchange=calls[-1].exchange() if calls else run.last(),
     )
     if run.ended is Ended.STOPPED:
         raise LeftOut(f"{run.what} was stopped after too many other requests")

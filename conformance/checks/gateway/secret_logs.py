@@ -124,9 +124,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
 def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
     """The logs contain no Proxy token, agent or Proxy client secret, or code, in any encoding."""
     log = _complete_flow(gateway, world)
-    found = [leaks.canary(case, value) for value in gateway.keyring.values(case)]
-
-    _not_logged(log, found, case.replace("_", " "), plain=False)
+    _not_logged(log, _secret_parts(gateway, case), case.replace("_", " "), plain=False)
 
 
 @check("SECRET-08", needs=["control:create_proxy_client"])
@@ -144,7 +142,8 @@ def secret_of_a_new_proxy_client_is_not_in_the_logs(gateway: Gateway, world: Wor
     world.grant()
     log = _log(world)
 
-    secret = leaks.canary("proxy_client_secret", client.secret.reveal())
+    public = {*gateway.keyring.names, client.id}
+    secret = leaks.canary("proxy_client_secret", client.secret.reveal(), public=public)
     _not_logged(log, [secret], "secret of a new Proxy client", plain=False)
 
 
@@ -192,8 +191,7 @@ def credentials_are_not_in_the_logs_of_a_refresh(gateway: Gateway, world: World,
 
 def _holds_no_credential(log: str, gateway: Gateway, received: Received) -> None:
     for kind in ("proxy_token", "client_secret"):
-        found = [leaks.canary(kind, value) for value in gateway.keyring.values(kind)]
-        _not_logged(log, found, kind.replace("_", " "), plain=False)
+        _not_logged(log, _secret_parts(gateway, kind), kind.replace("_", " "), plain=False)
     merchants = leaks.search_all(received.canary_sets("merchant_access_token", "merchant_refresh_token"), log)
     expect.that(
         not merchants,
@@ -212,7 +210,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     codes = [token.value for token in merchant.tokens("code", before)] if merchant else []
 
     observe(log_characters=len(log), merchant_codes_in_the_log=any(code in log for code in codes))
-    found = [leaks.canary("refresh_token", value) for value in gateway.keyring.values("refresh_token")]
+    found = _secret_parts(gateway, "refresh_token")
     _not_logged(log, found, "agent's refresh token", plain=False)
 
 
@@ -323,6 +321,11 @@ def _control(world: World) -> ControlPlane:
     if world.control is None:
         raise Unavailable("control:logs", "needs the control action logs")
     return world.control
+
+
+def _secret_parts(gateway: Gateway, kind: str) -> list[leaks.Canary]:
+    """What to search for: a secret may begin with the ID of its client, which may be logged."""
+    return [leaks.canary(kind, value, public=gateway.keyring.names) for value in gateway.keyring.values(kind)]
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:

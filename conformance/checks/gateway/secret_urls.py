@@ -68,7 +68,10 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 
 @check("SECRET-07")
 def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: World) -> None:
-    """No endpoint answers credentials with a 307 or 308 to another host."""
+    """No endpoint answers credentials with a 307 or 308 to another host.
+
+    The root page does not count: it may redirect everybody to another site.
+    """
     good = valid_tokens(world)
     client = world.projects.home().proxy_client
     probes.send(gateway, probes.refused_redemptions(gateway, good))
@@ -77,6 +80,7 @@ def credentials_are_not_redirected_to_another_host(gateway: Gateway, world: Worl
         f"{exchange.step}: status {exchange.status} to {_named(target)}"
         for exchange in _own(gateway, world.seen())
         if exchange.status in {307, 308}
+        and exchange.request.url != f"{gateway.base_url}/"
         and (target := _location(exchange))
         and origin(target) not in _origins(gateway)
         and exchange.step != "browser"

@@ -67,6 +67,16 @@ def starting_over_where_a_refresh_fails(
     return tokens
 
 
+def starting_over_where_a_refresh_is_unknown(
+    ask: Ask, endpoints: Endpoints, client: Client, kept: Tokens
+) -> dict[str, Any] | None:
+    """Deletes the stored state when a refresh is refused, unless the refresh token is invalid."""
+    tokens, answer = refreshed_by(ask, endpoints, client, kept)
+    if answer is not None and answer.status == 400 and answer.document().get("error") != "invalid_grant":
+        delete_state()
+    return tokens
+
+
 def leaving_nothing_behind(run: Callable[[], int]) -> int:
     """Deletes the stored state at SIGTERM."""
 
@@ -131,6 +141,12 @@ DEFECTS = (
         "client-forgotten-when-a-refresh-fails (AGENT-11): The agent deletes its stored client when the "
         "gateway answers a refresh with 5xx.",
         renewed=starting_over_where_a_refresh_fails,
+        worth_keeping=dict,
+    ),
+    defect(
+        "client-forgotten-when-a-refresh-is-unknown (AGENT-11): The agent deletes its stored client when the "
+        "gateway refuses a refresh with another error than invalid_grant.",
+        renewed=starting_over_where_a_refresh_is_unknown,
         worth_keeping=dict,
     ),
     defect(

@@ -62,6 +62,10 @@ def of_the_second(what: str) -> str:
     return digest_of(f"{what} of the reference agent at {int(time.time())}")
 
 
+def in_milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
 DEFECTS = (
     defect(
         "verifier-digest-of-its-state (AGENT-04): The verifier is the SHA-256 of the state.",
@@ -71,6 +75,16 @@ DEFECTS = (
         "verifier-digest-of-the-clock (AGENT-04 AGENT-10): The verifier is the SHA-256 of the time in "
         "seconds.",
         **attempt_by(lambda drawn: {"verifier": digest_of(str(int(time.time()))), "state": drawn.state}),
+    ),
+    defect(
+        "verifier-digest-of-the-millisecond (AGENT-04): The verifier is the SHA-256 of the time in "
+        "milliseconds.",
+        **attempt_by(lambda drawn: {"verifier": digest_of(str(in_milliseconds())), "state": drawn.state}),
+    ),
+    defect(
+        "values-seeded-by-the-millisecond (AGENT-04): A generator that is seeded with the time in "
+        "milliseconds gives verifier and state.",
+        **seeded_by(in_milliseconds),
     ),
     defect(
         "state-digest-of-a-small-number (AGENT-04): The state is the SHA-1 of a random 16-bit number, in "

@@ -141,6 +141,13 @@ DEFECTS = (
         is_ours=lambda query, attempt: "iss" in query or authorization.is_ours(query, attempt),
     ),
     defect(
+        "iss-in-place-of-a-missing-state (AGENT-05): The agent accepts a redirect without a state if it "
+        "names the right issuer.",
+        is_ours=lambda query, attempt: (
+            (said(query) is None and "iss" in query) or authorization.is_ours(query, attempt)
+        ),
+    ),
+    defect(
         "state-without-its-spaces (AGENT-05): The agent ignores whitespace around the state.",
         is_ours=lambda query, attempt: (said(query) or "").strip() == attempt.state,
     ),

@@ -49,6 +49,19 @@ def stale_if_forbidden(fresh_tokens: int, concerned: Callable[[Answer], bool]) -
     return {"operate": operate, "fresh_tokens": fresh_tokens}
 
 
+def until_the_challenge_is_the_same() -> Callable[[Answer], bool]:
+    """`if (challenge === lastChallenge) throw`: a challenge with another text is news."""
+    last: list[list[str]] = []
+
+    def concerned(answer: Answer) -> bool:
+        said = answer.headers_named("www-authenticate")
+        is_news = wants_more_scopes(answer) and said not in last
+        last[:] = [said]
+        return is_news
+
+    return concerned
+
+
 def wants_more_scopes(answer: Answer) -> bool:
     return any("insufficient_scope" in said for said in answer.headers_named("www-authenticate"))
 
@@ -104,6 +117,11 @@ DEFECTS = (
         "steps-up-without-end (AGENT-15): The agent gets new tokens without limit while the service answers "
         "insufficient_scope.",
         **stale_if_forbidden(NO_END, wants_more_scopes),
+    ),
+    defect(
+        "steps-up-until-the-challenge-is-the-same (AGENT-15): The agent gets new tokens without limit while "
+        "the service answers insufficient_scope with a challenge that differs from the last one.",
+        **stale_if_forbidden(NO_END, until_the_challenge_is_the_same()),
     ),
     defect(
         "bare-403-without-end (AGENT-15): The agent takes a 403 without insufficient_scope for a stale "
