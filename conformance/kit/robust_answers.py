@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import expect
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.wire.client import Wire
 from gateproof.conformance.wire.exchange import Exchange, Request
@@ -30,12 +30,6 @@ def is_robust(exchange: Exchange) -> bool:
     """True if an answer came in time and does not report a server failure."""
     status = exchange.status
     return status is not None and (status < 500 or status in _SAYS_NO)
-
-
-def leave_out_if_busy(bad: Sequence[Exchange]) -> None:
-    """Raises LeftOut if all bad answers are 503: other checks may have sent a flood at the same time."""
-    if bad and all(each.status == 503 for each in bad):
-        raise LeftOut("the target was busy, and answered 503")
 
 
 def ask(party: Party, request: Request, what: str) -> Exchange:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from gateproof.conformance.checks.gateway._robust_steps import flow_is_robust
 from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.kit.robust_answers import is_robust, leave_out_if_busy
 from gateproof.conformance.signin.sign_in_result import SignInFailed
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import Unmet, expect
-from gateproof.conformance.wire.route import origin
+from gateproof.conformance.suite.claims import Unmet
 
 INDICATORS = {
     "prototype": "__proto__",
@@ -32,20 +31,11 @@ def indicator_with_a_special_name_breaks_no_step(world: World, case: str) -> Non
     world.backend.require_redeemed(world.grant(), world.backend.proxy_token())
     project = world.projects.new()
     resource = console.resource_in(world, project, case)
-    before = len(world.seen())
-    # A step may be refused, but not with a server error.
-    with suppress(Unmet, SignInFailed):
-        grant = world.grant(resource=resource)
-        world.backend.redeem_once_provisioned(grant, world.backend.proxy_token(project))
 
-    own = {origin(world.gateway.base_url), origin(world.gateway.core_url)}
-    asked = [each for each in list(world.seen())[before:] if origin(each.request.url) in own]
-    bad = [each for each in asked if not is_robust(each)]
-    leave_out_if_busy(bad)
-    expect.that(
-        bool(asked) and not bad,
-        f"a Resource whose indicator is {case!a}",
-        expected="an answer in time and below 500 at every step",
-        got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]) or "none",
-        exchange=bad[0] if bad else None,
-    )
+    def flow() -> None:
+        # A step may be refused, but not with a server error.
+        with suppress(Unmet, SignInFailed):
+            grant = world.grant(resource=resource)
+            world.backend.redeem_once_provisioned(grant, world.backend.proxy_token(project))
+
+    flow_is_robust(world, flow, f"a Resource whose indicator is {case!a}")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
+from gateproof.conformance.checks.gateway._robust_steps import flow_is_robust
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.kit.robust_answers import is_robust, leave_out_if_busy
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
-from gateproof.conformance.wire.route import origin
+from gateproof.conformance.suite.claims import LeftOut
 
 USER_NAMES = {
     "prototype": "__proto__",
@@ -29,23 +28,14 @@ def name_of_a_user_breaks_no_step(world: World, case: str) -> None:
     The user has got a code with an ordinary name. What the gateway answers is its choice.
     """
     signing_in = openid_sign_in(world)
-    before = len(world.seen())
     said = dict.fromkeys(_NAMING, case)
-    second = signing_in.again(id_token=said, userinfo=said)
-    if not second.exchanged():
-        raise LeftOut("the gateway did not exchange the merchant's code again")
-    code = second.visit.parameter("code")
-    if code is not None:
-        world.gateway.exchange(world.authorization_of(second.attempt, code))
 
-    own = {origin(world.gateway.base_url), origin(world.gateway.core_url)}
-    asked = [each for each in list(world.seen())[before:] if origin(each.request.url) in own]
-    bad = [each for each in asked if not is_robust(each)]
-    leave_out_if_busy(bad)
-    expect.that(
-        bool(asked) and not bad,
-        f"sign-in of a user who is called {case[:40]!a}",
-        expected="an answer in time and below 500 at every step",
-        got="; ".join(f"{each.step}: {each.outcome()}" for each in bad[:3]) or "nothing was answered",
-        exchange=bad[0] if bad else None,
-    )
+    def flow() -> None:
+        second = signing_in.again(id_token=said, userinfo=said)
+        if not second.exchanged():
+            raise LeftOut("the gateway did not exchange the merchant's code again")
+        code = second.visit.parameter("code")
+        if code is not None:
+            world.gateway.exchange(world.authorization_of(second.attempt, code))
+
+    flow_is_robust(world, flow, f"sign-in of a user who is called {case[:40]!a}")

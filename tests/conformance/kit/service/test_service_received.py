@@ -12,7 +12,7 @@ from gateproof.conformance.kit.service.received import (
     PROXY_SECRET,
     ServiceReceived,
 )
-from gateproof.conformance.kit.service.world import set_up
+from gateproof.conformance.kit.service.world import ServiceWorld, set_up
 from gateproof.conformance.run.context.embedded import embedded_reference, embedded_service
 from gateproof.conformance.wire.exchange import Answer, Exchange, Request
 
@@ -23,11 +23,16 @@ def shown(text: str, authorization: str | None = None) -> Exchange:
     return Exchange(step="operation", request=request, answer=Answer(status=200, body=text.encode()))
 
 
-def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
+def world_in(folder: Path) -> ServiceWorld:
+    """A world whose listeners are closed again: only its secrets are needed."""
+    authority = Authority(folder)
     with ExitStack() as stack:
-        service = embedded_service(embedded_reference("service"), authority, tmp_path, stack)
-        world = set_up(service, authority, stack)
+        service = embedded_service(embedded_reference("service"), authority, folder, stack)
+        return set_up(service, authority, stack)
+
+
+def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Path) -> None:
+    world = world_in(tmp_path)
     received = ServiceReceived(world)
     received.begin("any check")
     for _ in range(MOST_OF_A_KIND + 5):
@@ -40,10 +45,7 @@ def test_many_leaks_of_one_kind_do_not_hide_a_later_one_of_another(tmp_path: Pat
 
 
 def test_what_a_token_of_the_request_says_is_no_leak(tmp_path: Path) -> None:
-    authority = Authority(tmp_path)
-    with ExitStack() as stack:
-        service = embedded_service(embedded_reference("service"), authority, tmp_path, stack)
-        world = set_up(service, authority, stack)
+    world = world_in(tmp_path)
     received = ServiceReceived(world)
     received.begin("any check")
     proxy = world.gateway.setup.proxy_client_id
