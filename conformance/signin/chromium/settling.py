@@ -71,7 +71,11 @@ class Settling:
             return False
         # The expected page may never appear: the answer may have been a download.
         arrived = look.number is None or look.number >= due or now - self._since > NO_EFFECT_S
-        return arrived and now - self._since >= look.patience_s(scripted=scripted)
+        patience_s = look.patience_s(scripted=scripted)
+        if patience_s and self._mark is not None and self._last == self._mark.signature:
+            # Only a request was sent so far: a script is likely to show its answer soon.
+            patience_s = BARE_S
+        return arrived and now - self._since >= patience_s
 
     def had_no_effect(self, now: float) -> bool:
         """True if the action has had no effect for so long that none is expected."""

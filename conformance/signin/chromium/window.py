@@ -88,6 +88,8 @@ class Window:
                 return gone
             if not _is_navigation(error) and not self._may_retry(error):
                 return NoPage(reason=f"the form could not be filled in and sent by {what!r}: {_why(error)}")
+            # The page changed during the action, perhaps before the mark: it is read as a new one.
+            return await self._settled()
         return await self._settled(mark, what)
 
     def _may_retry(self, error: Exception) -> bool:

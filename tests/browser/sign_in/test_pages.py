@@ -82,6 +82,31 @@ def test_user_who_declines_presses_no(site: Any, harness: Any) -> None:
     assert (said["said"], landing.declined) == ("no", True)
 
 
+IN_STEPS = """<title>Sign in</title><main></main><script>
+const main = document.querySelector('main');
+main.innerHTML = '<input name=login type=email oninput="enter(this.value)"><button>Next</button>';
+const enter = (login) => { if (!login.includes('@merchant.example')) return;
+  main.innerHTML = `<form action=/done method=post><input type=hidden name=user value="${login}">
+    <input type=password name=pw><button>Sign in</button></form>`; };
+</script>"""
+
+
+def test_page_that_changes_while_it_is_filled_in_is_read_again(site: Any, harness: Any) -> None:
+    """The button that was to be pressed is gone when the user has typed."""
+    done: list[dict[str, list[str]]] = []
+
+    def take(_: BaseHTTPRequestHandler, body: str) -> Answer:
+        done.append(parse_qs(body))
+        return 303, {"Location": f"{site.callback}?code=c3"}, ""
+
+    site.pages |= {"/auth": IN_STEPS, "/done": take}
+
+    landing = harness.sign_in(f"{site.origin}/auth")
+
+    assert landing.redirected_to == f"{site.callback}?code=c3", landing.outcome()
+    assert done == [{"user": [harness.user.login], "pw": [harness.user.password.reveal()]}]
+
+
 ELSEWHERE = {
     "web component": """<x-form></x-form><script>
 customElements.define('x-form', class extends HTMLElement { connectedCallback() {

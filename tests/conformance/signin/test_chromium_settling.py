@@ -54,6 +54,20 @@ def test_page_that_is_about_to_give_way_is_not_the_next_one() -> None:
     assert at_rest(settling, look("the next", number=2), 0.2, due=2, asked=2)
 
 
+def test_page_whose_script_has_only_sent_a_request_is_given_time_to_show_the_answer() -> None:
+    old = look("the login", lives=True)
+    settling = Settling(Mark(signature=old.signature, asked=1), 0.0)
+
+    assert not at_rest(settling, old, 0.1, asked=2)
+    assert not at_rest(settling, old, BARE_S * 0.9, asked=2)
+    assert not at_rest(settling, look("the password", lives=True), BARE_S, asked=2)
+    assert at_rest(settling, look("the password", lives=True), BARE_S + READY_S, asked=2)
+
+    unanswered = Settling(Mark(signature=old.signature, asked=1), 0.0)
+    assert not at_rest(unanswered, old, 0.0, asked=2)
+    assert at_rest(unanswered, old, BARE_S, asked=2)
+
+
 def test_page_that_never_comes_is_not_waited_for_for_ever() -> None:
     old = look("with a download", number=1)
     settling = Settling(Mark(signature=old.signature, asked=1), 0.0)
