@@ -22,7 +22,7 @@ def discovery(shape: Shape) -> dict[str, Any]:
             "userinfo_endpoint": places.userinfo_endpoint,
             "jwks_uri": places.jwks_uri,
             "response_types_supported": ["code"],
-            "response_modes_supported": ["query"],
+            "response_modes_supported": ["query", "form_post"],
             "grant_types_supported": list(GRANTS),
             "scopes_supported": ["openid", "profile", "email", "offline_access", "orders:read"],
             "subject_types_supported": ["public"],

@@ -19,6 +19,7 @@ from gateproof.fakes.merchant.config import TargetAccess
 # At most three fetches a second, so that bad assertions cannot flood the gateway.
 PAUSE_S = 0.34
 FETCH_TIMEOUT_S = 5.0
+_KEY_SETS = "application/jwk-set+json, application/json, */*;q=0.5"
 LARGEST_SET = 256 * 1024
 PUBLIC_MEMBERS = frozenset({"kty", "crv", "n", "e", "x", "y", "kid", "alg", "use"})
 
@@ -97,7 +98,7 @@ class KeySets:
         try:
             async with (
                 asyncio.timeout(FETCH_TIMEOUT_S),
-                self._http.stream("GET", uri, headers={"accept": "application/json"}) as answer,
+                self._http.stream("GET", uri, headers={"accept": _KEY_SETS}) as answer,
             ):
                 if answer.status_code != 200:
                     raise KeysUnreachableError(f"the JWKS answered {answer.status_code}")

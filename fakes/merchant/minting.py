@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import secrets
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -47,16 +48,22 @@ class Signer:
         return {"keys": keys}
 
 
+@cache
+def _of_this_process() -> str:
+    """A part of key IDs: a gateway that kept earlier keys fetches others only for an unknown ID."""
+    return secrets.token_hex(3)
+
+
 def new_signer(seed: int, earlier: Signer | None = None) -> Signer:
-    """New keys, or those of an earlier signer, with key IDs that the seed selects."""
+    """New keys, or those of an earlier signer, with key IDs of this run in a form that the seed selects."""
     rng = choices(seed, "kid")
     return Signer(
         rsa_key=rsa.generate_private_key(public_exponent=65537, key_size=2048)
         if earlier is None
         else earlier.rsa_key,
         ec_key=ec.generate_private_key(ec.SECP256R1()) if earlier is None else earlier.ec_key,
-        rsa_kid=f"m/{rng.randrange(10**6)}",
-        ec_kid=f"{rng.randrange(10**6)}:at",
+        rsa_kid=f"m/{rng.randrange(10**6)}-{_of_this_process()}",
+        ec_kid=f"{rng.randrange(10**6)}:at:{_of_this_process()}",
     )
 
 

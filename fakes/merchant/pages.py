@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from starlette.responses import Response
@@ -32,16 +33,31 @@ def sign_in_page(shape: Shape, ticket: str, *, message: str | None = None, statu
     return answer
 
 
+def form_post_page(action: str, pairs: Iterable[tuple[str, str]]) -> Response:
+    """The answer to the client as a form; its user presses the button, so no script is needed."""
+    body = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title></head>\n'
+        f'<body><form method="post" action="{escape(action)}">\n{_hidden(pairs)}\n'
+        '<button type="submit">Continue</button></form></body></html>\n'
+    )
+    return Response(
+        body.encode(errors="surrogateescape"), 200, PAGE_HEADERS, media_type="text/html; charset=utf-8"
+    )
+
+
 def problem_page(message: str) -> Response:
     """An error page, for a request that cannot be redirected back to the client."""
     body = f"<!doctype html><title>Problem</title><p>{escape(message)}</p>"
     return Response(body, 400, PAGE_HEADERS, "text/html; charset=utf-8")
 
 
-def _tidy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], message: str) -> str:
-    fields = "\n".join(
-        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in hidden
+def _hidden(pairs: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in pairs
     )
+
+
+def _tidy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], message: str) -> str:
     text = escape(shape.page.button_text)
     button = (
         f'<button type="submit">{text}</button>'
@@ -52,7 +68,7 @@ def _tidy(shape: Shape, action: str, hidden: tuple[tuple[str, str], ...], messag
 <html lang="en"><head><meta charset="utf-8"><title>Merchant sign-in</title></head>
 <body><h1>Sign in</h1>{f'<p role="alert">{message}</p>' if message else ""}
 <form method="post" action="{action}" autocomplete="on" data-step="1">
-{fields}
+{_hidden(hidden)}
 <label>Login <input type="text" name="username" autocomplete="username" required></label>
 <label>Password <input type="password" name="password" autocomplete="current-password" required></label>
 {button}

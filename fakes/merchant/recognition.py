@@ -17,6 +17,8 @@ from gateproof.fakes.merchant.clients import Client
 from gateproof.fakes.merchant.key_sets import KeysUnreachableError
 from gateproof.fakes.merchant.merchant import Merchant
 
+# Claims that may name the Resource indicator.
+_INDICATING = ("aud", "resource")
 # The maximum number of key sets that are fetched for a JWT that names no client.
 SEARCH = 20
 
@@ -41,6 +43,7 @@ async def recognise(
     arrived = merchant.key_sets.now()
     given = presented(token)
     meant = client or _named(merchant, given, naming_claims)
+    indicators |= {each for claim in _INDICATING for each in _texts(given.claims.get(claim))}
     try:
         if meant is not None:
             recognised = await _signed_by(merchant, given, meant, arrived)
@@ -54,6 +57,11 @@ async def recognise(
     audiences = frozenset(address.rstrip("/") for address in addresses)
     check_claims(recognised.verified.claims, audiences=audiences, clock=merchant.clock)
     return recognised
+
+
+def _texts(claim: object) -> list[str]:
+    values = claim if isinstance(claim, list) else [claim]
+    return [value for value in values if isinstance(value, str)]
 
 
 def _named(merchant: Merchant, given: Presented, claims: Iterable[str]) -> Client | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.requests import Request
@@ -11,12 +13,14 @@ from starlette.responses import Response
 from gateproof.fakes.merchant.forms import read_form, read_parameters, shown, single
 from gateproof.fakes.merchant.grants import CodeTerms, Grantee
 from gateproof.fakes.merchant.merchant import Merchant
-from gateproof.fakes.merchant.pages import problem_page, sign_in_page
+from gateproof.fakes.merchant.pages import form_post_page, problem_page, sign_in_page
 from gateproof.fakes.merchant.records import JournalEntry
 from gateproof.fakes.merchant.refusal import Refused
 from gateproof.fakes.merchant.shape import path_of
 from gateproof.fakes.merchant.tickets import AuthorizationRequest
 
+# The answer as a form that the browser posts to the client; the default of some OpenID Connect libraries.
+FORM_POST = "form_post"
 URL_CHARACTERS = ":/?#[]@!$&'()*+,;=%-._~"
 
 
@@ -44,7 +48,8 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
         _check(asked)
     except Refused as refused:
         entry.error = f"{refused.error}: {refused.description}"
-        return _back(merchant, redirect_uri, {"error": refused.error}, _states(state))
+        by_form = asked.get("response_mode") == [FORM_POST]
+        return _back(merchant, redirect_uri, {"error": refused.error}, _states(state), by_form=by_form)
     ticket = merchant.tickets.issue(
         AuthorizationRequest(
             client=client,
@@ -54,6 +59,7 @@ async def authorize(merchant: Merchant, request: Request, entry: JournalEntry) -
             nonce=single(asked, "nonce"),
             challenge=single(asked, "code_challenge"),
             challenge_method=single(asked, "code_challenge_method") or "plain",
+            by_form=single(asked, "response_mode") == FORM_POST,
         )
     )
     if merchant.shape.detour_to_sign_in:
@@ -99,10 +105,11 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
         _note_outcome(merchant, entry, script.page)
     if script.error is not None:
         entry.error = script.error
-        return _back(merchant, asked.redirect_uri, {"error": script.error}, states)
+        return _back(merchant, asked.redirect_uri, {"error": script.error}, states, by_form=asked.by_form)
     if script.code_of is not None:
         kept = merchant.grants.kept(asked.client, script.code_of)
-        return _back(merchant, asked.redirect_uri, {} if kept is None else {"code": kept}, states)
+        result = {} if kept is None else {"code": kept}
+        return _back(merchant, asked.redirect_uri, result, states, by_form=asked.by_form)
     grantee = Grantee(client=asked.client, user=user, act=None, scope=asked.scope)
     code = merchant.grants.code(
         CodeTerms(
@@ -116,7 +123,7 @@ async def submit_form(merchant: Merchant, request: Request, entry: JournalEntry)
     if script.page == "keep_code":
         merchant.grants.keep(grantee, code)
         return problem_page("You are signed in. Nothing follows here.")
-    return _back(merchant, asked.redirect_uri, {"code": code}, states)
+    return _back(merchant, asked.redirect_uri, {"code": code}, states, by_form=asked.by_form)
 
 
 def _note_outcome(merchant: Merchant, entry: JournalEntry, outcome: str) -> None:
@@ -140,8 +147,8 @@ def _check(asked: dict[str, list[str]]) -> None:
         missing = single(asked, "response_type") is None
         error = "invalid_request" if missing else "unsupported_response_type"
         raise Refused(error, "response_type has to be code")
-    if single(asked, "response_mode") not in (None, "query"):
-        raise Refused("invalid_request", "response_mode has to be query")
+    if single(asked, "response_mode") not in (None, "query", FORM_POST):
+        raise Refused("invalid_request", "response_mode has to be query or form_post")
     for unsupported in ("request", "request_uri"):
         if single(asked, unsupported) is not None:
             raise Refused(f"{unsupported}_not_supported", f"{unsupported} is not supported")
@@ -170,23 +177,29 @@ def _states(state: str | None, script: str = "same") -> tuple[str, ...]:
 
 
 def _back(
-    merchant: Merchant, redirect_uri: str, result: dict[str, str | tuple[str, ...]], states: tuple[str, ...]
+    merchant: Merchant,
+    redirect_uri: str,
+    result: Mapping[str, str],
+    states: tuple[str, ...],
+    *,
+    by_form: bool,
 ) -> Response:
-    """Redirects the browser to the client, with every byte of `state` unchanged."""
+    """Sends the browser back to the client, with every byte of `state` unchanged."""
+    members: dict[str, Any] = {**result}
     if states:
-        result["state"] = states
+        members["state"] = states
     issuer = merchant.shape.endpoints.issuer if merchant.shape.sends_iss else ""
     if merchant.lies.redirect_iss is not None:
         issuer = merchant.lies.redirect_iss
     if issuer:
-        result["iss"] = issuer
-    query = urlencode(
-        merchant.shape.ordered(dict(result)),
-        doseq=True,
-        errors="surrogateescape",
-        quote_via=quote,
-        safe="",
-    )
+        members["iss"] = issuer
+    ordered = merchant.shape.ordered(members)
+    if by_form:
+        pairs = [
+            (name, value) for name in ordered for value in (states if name == "state" else (members[name],))
+        ]
+        return form_post_page(redirect_uri, pairs)
+    query = urlencode(ordered, doseq=True, errors="surrogateescape", quote_via=quote, safe="")
     joint = "&" if "?" in redirect_uri else "?"
     return _redirect(merchant, redirect_uri + joint + query)
 

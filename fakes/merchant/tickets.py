@@ -23,6 +23,7 @@ class AuthorizationRequest:
     nonce: str | None
     challenge: str | None
     challenge_method: str
+    by_form: bool
 
 
 class Tickets:

@@ -73,7 +73,7 @@ async def _client(
 ) -> Client | None:
     """The client that the request names; a client assertion has to be valid."""
     status = merchant.shape.unknown_client_status
-    if "authorization" in request.headers or "client_secret" in form:
+    if "authorization" in request.headers or single(form, "client_secret") is not None:
         raise Refused("invalid_client", "clients authenticate by private_key_jwt or not at all", status=401)
     client_id, token = single(form, "client_id"), entry.client_assertion
     client = merchant.clients.find(client_id)

@@ -88,6 +88,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
     oauth = "/.well-known/oauth-authorization-server"
     discovery = metadata.discovery(gateway)
     own = f"{prefix}/{{resource_id}}"
+    by = "POST" if gateway.policies.merchant_response_mode == "form_post" else "GET"
     callbacks = f"{prefix if gateway.policies.one_callback else own}/sign-in/callback"
     return [
         Route(f"{prefix}/api/register", registration.register(gateway), methods=["POST"]),
@@ -98,7 +99,7 @@ def base_routes(gateway: Gateway) -> list[Route]:
         Route(f"{well_known}{own}", discovery, methods=["GET"]),
         Route(f"{own}/jwks", metadata.resource_key_set(gateway), methods=["GET"]),
         Route(f"{own}/oauth2/auth", authorize(gateway), methods=["GET"]),
-        Route(callbacks, sign_in.callback(gateway), methods=["GET"]),
+        Route(callbacks, sign_in.callback(gateway), methods=[by]),
         Route(f"{own}/sign-in/decision", sign_in.decision(gateway), methods=["POST"]),
     ]
 

@@ -142,6 +142,10 @@ class Policies:
     # Gets the Resource of the address, and the one for which the sign-in was begun.
     resource_of_the_page: Callable[[Resource, Resource, bool], Resource | None] = sign_in.resource_of_the_page
     same_browser: Callable[[SignIn, str | None], bool] = sign_in.same_browser
+    # The state that the merchant returns with its code.
+    new_state: Callable[[Ids], str] = lambda ids: ids.secret()
+    # How the merchant sends the browser back: by a redirect, or by a form ("form_post").
+    merchant_response_mode: str = ""
     # Whether all Resources share one callback; else each has its own.
     one_callback: bool = False
     answering: Callable[[Resource, str, Iterable[Resource]], MerchantPlace | None] = sign_in.answering

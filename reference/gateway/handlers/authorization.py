@@ -67,7 +67,7 @@ def send_to_merchant(
     gateway: Gateway, resource: Resource, sign_in: SignIn, *, cookie: Mapping[str, str]
 ) -> Response:
     """Redirects to the merchant's identity provider, whose answer comes to the callback."""
-    state = gateway.ids.secret()
+    state = gateway.policies.new_state(gateway.ids)
     gateway.store.sign_ins.add(fingerprint(state), sign_in, gateway.clock.now())
     parameters = {
         "response_type": "code",
@@ -76,6 +76,8 @@ def send_to_merchant(
         "scope": "openid",
         "state": state,
     }
+    if gateway.policies.merchant_response_mode:
+        parameters["response_mode"] = gateway.policies.merchant_response_mode
     if sign_in.nonce:
         parameters["nonce"] = sign_in.nonce
     if "code_challenge" in gateway.policies.merchant_code_bindings:

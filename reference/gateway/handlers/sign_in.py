@@ -24,7 +24,7 @@ def callback(gateway: Gateway) -> Endpoint:
     """The callback, to which the merchant redirects the browser with a code."""
 
     async def endpoint(request: Request) -> Response:
-        pairs = query_of(request) or ()
+        pairs = (await form_of(request) if request.method == "POST" else query_of(request)) or ()
         states = tuple(value for name, value in pairs if name == "state")
         key = gateway.policies.sign_in_key(gateway.store, states, browser_key(gateway, request))
         resource, sign_in = _taken(gateway, request, key, signed_in=False)

@@ -1,4 +1,4 @@
-"""Other legal ways to connect the merchant's code with the sign-in for which it was issued."""
+"""Other legal ways to get the merchant's code, and to connect it with the sign-in that it is for."""
 
 from __future__ import annotations
 
@@ -16,5 +16,9 @@ VARIANTS = (
     variant(
         "state-alone: the gateway sends its merchant a state, and neither a nonce nor a code_challenge",
         merchant_code_bindings=frozenset(),
+    ),
+    variant(
+        "answer-by-form-post: the merchant's identity provider answers by a form that the browser posts",
+        merchant_response_mode="form_post",
     ),
 )

@@ -258,6 +258,11 @@ def test_secrets_are_no_client_authentication(world: Any) -> None:
     assert "www-authenticate" in answer.headers
 
 
+def test_empty_secret_is_none(world: Any) -> None:
+    """RFC 6749 section 3.2: a parameter without a value counts as omitted."""
+    assert world.provision(client_id="one", client_secret="").status_code == 200
+
+
 def test_malformed_requests_get_the_errors_of_rfc_6749(world: Any) -> None:
     url = world.places.token_endpoint
     assert world.token(grant_type="password").json()["error"] == "unsupported_grant_type"

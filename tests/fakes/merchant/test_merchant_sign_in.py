@@ -75,6 +75,29 @@ def test_authorization_request_may_come_by_post(world: Any) -> None:
     assert answer.status_code in (200, 302, 303)
 
 
+def test_answer_may_come_by_form_post(any_world: Any) -> None:
+    """The default of some OpenID Connect libraries; a button takes the place of a script."""
+    state = string.punctuation + "é"
+    page = any_world.submit(any_world.open_form(response_mode="form_post", state=state))
+    assert page.status_code == 200
+    (form,) = LexborHTMLParser(page.text).css("form")
+    assert form.attributes["action"] == "https://gateway.test/callback"
+    assert len(form.css("button")) == 1
+    members = {str(each.attributes["name"]): each.attributes["value"] for each in form.css("input")}
+    assert members["state"] == state
+    assert any_world.exchange(members["code"]).status_code == 200
+
+
+def test_error_comes_by_form_post_too(world: Any) -> None:
+    page = world.open_form(response_mode="form_post", prompt="none")
+    (form,) = LexborHTMLParser(page.text).css("form")
+    assert form.css_first("input[name=error]").attributes["value"] == "login_required"
+
+
+def test_other_response_modes_are_refused(world: Any) -> None:
+    assert world.landed(world.open_form(response_mode="fragment"))["error"] == "invalid_request"
+
+
 def test_wrong_password_shows_the_form_again_and_the_right_one_still_works(any_world: Any) -> None:
     again = any_world.submit(any_world.open_form(), password="wrong")
     assert again.status_code in (200, 401)
