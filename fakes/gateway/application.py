@@ -193,7 +193,8 @@ def _response(answer: Answer, honest: Honest, call: Call) -> Response:
     replied = honest(call)
     headers |= replied.headers
     if replied.page is not None:
-        return Response(replied.page, replied.status, headers, "text/html")
+        # An empty body has no type: some clients stop at one that they do not know, such as MCP's of Java.
+        return Response(replied.page, replied.status, headers, "text/html" if replied.page else None)
     document = {**replied.document, **answer.members}
     kept = {name: value for name, value in document.items() if value is not None}
     return Response(json.dumps(kept), answer.as_status or replied.status, headers, "application/json")
