@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from gateproof.conformance.kit.agent.visits import Deliver, Visits, deliver_unch
 from gateproof.conformance.kit.agent.world import METADATA, SCOPES, AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.targets.model import Launch
+from gateproof.conformance.targets.no_proxy import without_proxy
 from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.wire.exchange import Exchange
 from gateproof.fakes.gateway.agent_endpoints import fields
@@ -36,7 +36,6 @@ SHARED_RUNS = (
     "a run after the tokens have expired",
     "a run after the next ones have expired as well",
 )
-_HERE = ("127.0.0.1", "localhost", "::1")
 _CA_VARIABLES = ("GATEPROOF_CA_FILE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
 
@@ -134,13 +133,8 @@ class Install:
     def environment(self) -> Mapping[str, str]:
         """The environment variables of the agent."""
         certificate, key = self.certificate
-        # Many clients send requests to localhost through a proxy unless NO_PROXY excludes it.
-        direct = ",".join(
-            dict.fromkeys([os.environ.get("NO_PROXY", ""), *_HERE, *hosts_below(self.world.names)])
-        ).lstrip(",")
         return {
-            "NO_PROXY": direct,
-            "no_proxy": direct,
+            **without_proxy(hosts_below(self.world.names)),
             # At a terminal, Python prints line by line. Into a pipe, it prints only when its buffer is full.
             "PYTHONUNBUFFERED": "1",
             **dict.fromkeys(_CA_VARIABLES, str(self.ca_file)),

@@ -7,7 +7,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +31,14 @@ from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.file import own_copy
 from gateproof.conformance.targets.launch import LaunchFailed, Running, launch
 from gateproof.conformance.targets.model import AgentTarget, GatewayTarget, Launch, ServiceTarget
+from gateproof.conformance.targets.no_proxy import party_hosts, without_proxy
 from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.targets.processes import exit_text
-from gateproof.conformance.targets.readiness import accepts_connections, any_answers
+from gateproof.conformance.targets.readiness import (
+    accepts_connections,
+    any_answers,
+    is_behind_a_proxy_that_waits,
+)
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.client import RateLimited, Wire
 from gateproof.conformance.wire.connections import DISTRUSTED
@@ -195,12 +200,14 @@ def started(
 def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stack: ExitStack) -> Running:
     """Starts a gateway and waits until its control or a discovery document answers; raises LaunchFailed.
 
-    Its other addresses get some time as well: a gateway opens them one after the other.
+    Its other addresses get some time as well: a gateway opens them one after the other. A proxy in front of
+    it may answer earlier than the processes behind it.
     """
     if target.launch is None:
         raise CannotRun("the target file has no [launch]")
     files = target.merchant.files if target.merchant is not None else None
     control = target.control.url if target.control is not None else None
+    place = target.merchant
     running = launched(
         target.launch,
         output_file,
@@ -208,6 +215,7 @@ def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stac
         ca_file=files.ca_file if files is not None else ca_file,
         urls=_urls(target),
         ready=any_answers([url for url in (control, some_discovery(target)) if url is not None]),
+        hosts=party_hosts(target.own_parties.names, place.public_url if place is not None else None),
     )
     until = time.monotonic() + target.launch.timeout_s
     while time.monotonic() < until:
@@ -219,6 +227,9 @@ def launch_gateway(target: GatewayTarget, output_file: Path, ca_file: Path, stac
         if code and not open_ones:
             what = f"the target ended soon after its start: {exit_text(code)}"
             raise LaunchFailed(what, exit_code=code, last_lines=running.last_lines())
+        time.sleep(_POLL_S)
+    asked = [some_discovery(target), agent_wire.token_endpoint(target.core_url)]
+    while time.monotonic() < until and any(map(is_behind_a_proxy_that_waits, asked)):
         time.sleep(_POLL_S)
     return running
 
@@ -264,10 +275,12 @@ def launched(
     ca_file: Path,
     urls: Sequence[str],
     ready: Callable[[], bool],
+    hosts: Iterable[str] = (),
     told: Mapping[str, str] | None = None,
 ) -> Running:
     """Starts a program, with the CA file and `told` in its environment, and waits until it answers.
 
+    It reaches `hosts`, those of the harness's parties, without a proxy.
     It gets a folder of its own for temporary files, beside its output.
     """
     temporary = temporary_folder(output_file)
@@ -281,6 +294,7 @@ def launched(
         addresses=sorted({_address(url) for url in answering}),
         env_extra={
             **dict.fromkeys(variables, str(ca_file)),
+            **without_proxy(hosts),
             "TMPDIR": str(temporary),
             **(told or {}),
         },

@@ -30,6 +30,7 @@ from gateproof.conformance.suite.vocabulary import NEEDS
 from gateproof.conformance.targets.doubts import unreachable
 from gateproof.conformance.targets.launch import LaunchFailed, Running
 from gateproof.conformance.targets.model import ServiceTarget, World
+from gateproof.conformance.targets.no_proxy import party_hosts
 from gateproof.conformance.targets.party_names import hosts_below
 from gateproof.conformance.targets.readiness import any_answers
 from gateproof.conformance.wire.client import RateLimited, Wire
@@ -164,6 +165,7 @@ def _started(
             ca_file=world.ca_file,
             urls=[target.service_url],
             ready=any_answers([metadata_url(target), target.service_url]),
+            hosts=party_hosts(target.own_parties.names, target.world.public_url),
             told=environment(world, target, authority),
         )
     except LaunchFailed as failure:
