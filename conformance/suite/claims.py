@@ -203,6 +203,7 @@ class Verb:
         return str(got)
 
 
+_SERVER_ERRORS = 500
 require = Verb(Unmet)
 expect = Verb(Violated)
 
@@ -221,11 +222,19 @@ def rule_requires() -> Iterator[None]:
 
 @contextmanager
 def values_of_choice() -> Iterator[None]:
-    """Inside this block, no rule fails because of a failed step: a target need not accept its values."""
+    """Inside this block, a refused step leaves the part out: a target need not accept its values.
+
+    If the target answers with a server error, the part is not testable, and no rule fails.
+    """
     tally = _TALLY.get()
     before, tally.owned = tally.owned, False
     try:
         yield
+    except Unmet as unmet:
+        status = unmet.exchange.status if unmet.exchange is not None else None
+        if status is not None and status >= _SERVER_ERRORS:
+            raise
+        raise LeftOut(f"the target does not accept a value that it need not accept: {unmet}") from unmet
     finally:
         tally.owned = before
 

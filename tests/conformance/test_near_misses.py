@@ -16,6 +16,8 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     in_other_case,
     longer,
     twice,
+    with_blank_before,
+    with_blank_behind,
 )
 
 # The same tokens every time: their text names the tests, and every worker has to collect the same ones.
@@ -70,3 +72,11 @@ def test_changed_letter_stays_in_its_alphabet() -> None:
     assert changed("fff", 1) == "faf"
     assert changed("zZ9", 0) == "aZ9"
     assert changed("a-b", 1) == "b-b"
+
+
+def test_blanks_around_a_uuid_may_mean_nothing() -> None:
+    for value in ("6f9619ff-8b86-d011-b42d-00c04fc964ff", "6F9619FF8B86D011B42D00C04FC964FF"):
+        assert with_blank_before(value) is None
+        assert with_blank_behind(value) is None
+    assert with_blank_before("client_7") == " client_7"
+    assert with_blank_behind("client_7") == "client_7 "

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import LeftOut
-from gateproof.conformance.wire.exchange import HTTP_1_1, Exchange, Request
+from gateproof.conformance.wire.exchange import Exchange, Request
 
 Form = Callable[[Request], Request]
 
@@ -42,14 +42,13 @@ def chunked(request: Request) -> Request:
     return replace(request, headers=(*request.headers, ("Transfer-Encoding", "chunked")))
 
 
-def unless_length_required(answer: Exchange) -> Exchange:
-    """An answer to a chunked request; left out if the server requires Content-Length or speaks HTTP/1.0.
+def unless_chunks_refused(answer: Exchange) -> Exchange:
+    """An answer to a chunked request; left out if the server refuses it.
 
-    A server of HTTP/1.0 knows no chunks (RFC 9112 section 6.1), and may take the body for an empty one.
+    A server may require Content-Length, or speak HTTP/1.0, which knows no chunks (RFC 9112 section 6.1).
+    Others read as much as Content-Length announces: to them, the body is an empty one.
     """
-    refused = answer.status is not None and 400 <= answer.status < 500
-    is_old = answer.answer is not None and answer.answer.version != HTTP_1_1
-    if answer.status in {411, 501} or (refused and is_old):
+    if answer.status == 501 or (answer.status is not None and 400 <= answer.status < 500):
         raise LeftOut("the server takes no chunked request")
     return answer
 

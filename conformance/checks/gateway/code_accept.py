@@ -12,7 +12,7 @@ from gateproof.conformance.checks.gateway._request_forms import (
     ACCEPTS,
     Form,
     chunked,
-    unless_length_required,
+    unless_chunks_refused,
     with_request_form,
 )
 from gateproof.conformance.kit.gateway.world import World
@@ -69,7 +69,7 @@ def chunked_exchange_is_answered_like_others(world: World) -> None:
     """A code exchange with a chunked body, without Content-Length, returns every token."""
     world, authorization = code_after_working_exchange(world)
 
-    answer = unless_length_required(with_request_form(world, chunked).gateway.exchange(authorization))
+    answer = unless_chunks_refused(with_request_form(world, chunked).gateway.exchange(authorization))
 
     expect(answer).status(200)
     for name in (*TOKENS, "scope"):

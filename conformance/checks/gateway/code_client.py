@@ -23,6 +23,8 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     in_other_case,
     longer,
     wildcarded,
+    with_blank_before,
+    with_blank_behind,
 )
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -56,8 +58,8 @@ UNKNOWN_CLIENTS: Mapping[str, Callable[[str], str | None]] = {
     "full-stop-for-a-character": lambda own: wildcarded(own, "."),
     # Equal to the right one for a database with a lenient collation, or for a framework that trims values.
     "other-case": in_other_case,
-    "blank-before": lambda own: f" {own}",
-    "blank-behind": lambda own: f"{own} ",
+    "blank-before": with_blank_before,
+    "blank-behind": with_blank_behind,
 }
 
 # Requests without a client identity: otherwise anybody who found code and verifier could use them.
@@ -126,7 +128,7 @@ def unknown_client_gets_no_tokens(world: World, case: Callable[[str], str | None
     world, authorization = code_after_working_exchange(world)
     unknown = case(authorization.agent.client_id)
     if unknown is None:
-        raise LeftOut("the case of letters may mean nothing in this client ID")
+        raise LeftOut("a change of this kind may mean nothing in this client ID")
 
     answer = world.gateway.exchange(authorization, client_id=unknown)
     no_tokens(answer, "an unknown client_id")

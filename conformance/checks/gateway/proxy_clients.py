@@ -17,6 +17,8 @@ from gateproof.conformance.kit.inputs.near_tokens import (
     in_other_case,
     longer,
     wildcarded,
+    with_blank_before,
+    with_blank_behind,
 )
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, observe, require, rule_requires
@@ -44,8 +46,8 @@ WRONG_CREDENTIALS: dict[str, Callable[[str, str], tuple[str | None, str | None]]
     "id-and-more": lambda own, secret: (longer(own), secret),
     # Databases with a case-insensitive collation, and frameworks that trim, accept these.
     "id-in-other-case": lambda own, secret: (in_other_case(own), secret),
-    "blank-before-the-id": lambda own, secret: (f" {own}", secret),
-    "blank-behind-the-id": lambda own, secret: (f"{own} ", secret),
+    "blank-before-the-id": lambda own, secret: (with_blank_before(own), secret),
+    "blank-behind-the-id": lambda own, secret: (with_blank_behind(own), secret),
     # Wildcards of databases, regular expressions and shell patterns.
     "underscore-in-the-id": lambda own, secret: (wildcarded(own, "_"), secret),
     "full-stop-in-the-id": lambda own, secret: (wildcarded(own, "."), secret),
@@ -100,7 +102,7 @@ def wrong_credentials_get_401(
     client = _working_client(gateway, world)
     client_id, wrong = case(client.id, client.secret.reveal())
     if client_id is None or wrong is None:
-        raise LeftOut("the case of letters may mean nothing in these credentials")
+        raise LeftOut("a change of this kind may mean nothing in these credentials")
     other = replace(client, id=client_id, secret=gateway.keyring.secret("proxy_client_secret", wrong))
 
     answer = gateway.proxy_token(other)

@@ -10,7 +10,7 @@ from gateproof.conformance.checks.gateway._request_forms import (
     NAME_CASES,
     Form,
     chunked,
-    unless_length_required,
+    unless_chunks_refused,
     with_request_form,
 )
 from gateproof.conformance.kit.gateway.gateway import Gateway
@@ -99,7 +99,7 @@ def _redeems(world: World, form: Form) -> None:
         good.grant.access_token, good.proxy_token, good.indicator
     )
 
-    expect(unless_length_required(answer) if form is chunked else answer).status(200)
+    expect(unless_chunks_refused(answer) if form is chunked else answer).status(200)
     expect.text(answer.member("access_token"), "access_token")
 
 

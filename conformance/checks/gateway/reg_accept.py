@@ -7,7 +7,7 @@ from gateproof.conformance.checks.gateway._request_forms import (
     NAME_CASES,
     Form,
     chunked,
-    unless_length_required,
+    unless_chunks_refused,
     with_request_form,
 )
 from gateproof.conformance.kit.gateway.world import World
@@ -54,5 +54,5 @@ def chunked_registration_is_answered_like_others(world: World) -> None:
 def _answers_201(world: World, form: Form) -> None:
     answer = with_request_form(world, form).gateway.register(world.agents.metadata())
     if form is chunked:
-        unless_length_required(answer)
+        unless_chunks_refused(answer)
     expect(world.agents.within_limits(answer)).status(201)

@@ -139,8 +139,9 @@ def slow_connections_hold_up_nobody_else(gateway: Gateway, world: World, case: C
 def slow_merchant_of_one_user_holds_up_nobody_else(gateway: Gateway, world: World) -> None:
     """A merchant that is silent for one user's redemption does not delay another user's flow.
 
-    Only one caller waits, because a gateway may have few workers or merchant connections. A busy machine may
-    also delay the other user, but not each time until the gateway has given up its call.
+    Only one caller waits, because a gateway may have few workers or merchant connections; with a single
+    worker, the part is left out. A busy machine may also delay the other user, but not each time until the
+    gateway has given up its call.
     """
     late_s = list[float]()
     for _ in range(MOST_TRIES):
@@ -195,6 +196,7 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
     try:
         with send_and_disconnect(_place(gateway, gateway.base_url), due.request(), number=1) as sent:
             count_fault(MERCHANT_DELAYS, _held_calls(world, gate) if sent else 0)
+            _require_second_worker(gateway, due)
             gateway.wire.close_connections()
             watch = Stopwatch(gateway.wire)
             works_during(world, other)
@@ -206,6 +208,14 @@ def _timing_beside_a_slow_merchant(gateway: Gateway, world: World) -> _Timing:
         alone.merchant.release(gate)
     require(redeem_after_fault(due)).status(200, 410)
     return _Timing(usual_s=usual_s, took_s=took_s, given_up=given_up)
+
+
+def _require_second_worker(gateway: Gateway, due: ExpiringToken) -> None:
+    """Leaves out a gateway that serves nobody at all while it waits for the merchant."""
+    gateway.wire.close_connections()
+    answer = gateway.discovery(due.grant.resource)
+    if answer.answer is None or _is_given_up(due):
+        raise LeftOut("the gateway serves one request at a time: even its discovery waits for the merchant")
 
 
 def _is_given_up(due: ExpiringToken) -> bool:

@@ -7,8 +7,10 @@ case of hexadecimal digits.
 
 from __future__ import annotations
 
+import re
 from string import ascii_lowercase, ascii_uppercase, digits, hexdigits
 
+_UUID = re.compile("[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}")
 # Shorter names may come from a counter: then a similar name may exist, too.
 _SHORT = 12
 
@@ -49,6 +51,16 @@ def in_other_case(text: str) -> str | None:
     """Swaps upper and lower case; None if the value may be case-insensitive."""
     carries = any(map(str.islower, text)) and any(map(str.isupper, text))
     return text.swapcase() if carries else None
+
+
+def with_blank_before(text: str) -> str | None:
+    """The value behind a blank; None for a UUID, which many libraries parse without the blanks around it."""
+    return None if _UUID.fullmatch(text) else f" {text}"
+
+
+def with_blank_behind(text: str) -> str | None:
+    """The value and a blank behind it; None for a UUID."""
+    return None if _UUID.fullmatch(text) else f"{text} "
 
 
 def may_be_anothers(name: str) -> bool:

@@ -7,6 +7,8 @@ import json
 import ssl
 from dataclasses import replace
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.gateway.gateway import Gateway
 from gateproof.reference.variants.variant import variant
@@ -133,7 +135,29 @@ def _with_a_language(asked: Asked, answered: Answered, gateway: Gateway) -> Answ
     return answered.with_header("set-cookie", f"language=en; Path={gateway.base_path or '/'}")
 
 
+def _by_content_length(app: ASGIApp, _gateway: Gateway) -> ASGIApp:
+    """Reads as much of a body as Content-Length announces: nothing of a chunked one."""
+
+    async def read(scope: Scope, receive: Receive, send: Send) -> None:
+        if b"transfer-encoding" not in dict(scope.get("headers", ())):
+            await app(scope, receive, send)
+            return
+        while (await receive()).get("more_body"):
+            pass
+        await app(scope, _nothing, send)
+
+    return read
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
 VARIANTS = (
+    variant(
+        "bodies-by-content-length: the gateway takes a chunked request for one without a body",
+        around=_by_content_length,
+    ),
     variant(
         "language-in-a-cookie: the gateway sets a language cookie that scripts can read",
         around=altering_answers(_with_a_language),
