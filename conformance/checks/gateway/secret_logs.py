@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from gateproof.conformance.checks.gateway._distinct_parts import distinct
 from gateproof.conformance.kit.gateway import console, failure_oracle
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.isolated_user import isolated_user, let_expire
@@ -124,7 +125,7 @@ def tokens_of_other_checks_are_not_in_the_logs(world: World) -> None:
 def other_credential_is_not_in_the_logs(gateway: Gateway, world: World, case: str) -> None:
     """The logs contain no Proxy token, agent or Proxy client secret, or code, in any encoding."""
     log = _complete_flow(gateway, world)
-    _not_logged(log, _secret_parts(gateway, case), case.replace("_", " "), plain=False)
+    _not_logged(log, _secret_parts(world, case), case.replace("_", " "), plain=False)
 
 
 @check("SECRET-08", needs=["control:create_proxy_client"])
@@ -161,15 +162,13 @@ def merchants_token_is_not_in_the_logs(gateway: Gateway, world: World, received:
 
 
 @check("SECRET-08", needs=["merchant"])
-def credentials_are_not_in_the_logs_of_a_merchants_trouble(
-    gateway: Gateway, world: World, received: Received
-) -> None:
+def credentials_are_not_in_the_logs_of_a_merchants_trouble(world: World, received: Received) -> None:
     """The logs contain no credential after the merchant rejected or failed a refresh."""
-    _holds_no_credential(_failed_refreshes(world), gateway, received)
+    _holds_no_credential(_failed_refreshes(world), world, received)
 
 
 @check("SECRET-08", needs=["merchant"])
-def credentials_are_not_in_the_logs_of_a_refresh(gateway: Gateway, world: World, received: Received) -> None:
+def credentials_are_not_in_the_logs_of_a_refresh(world: World, received: Received) -> None:
     """The logs contain no credential after a refresh that gave new merchant tokens."""
     _earlier_logs(world)
     due = failure_oracle.expiring_soon(isolated_user(world, own=True))
@@ -186,12 +185,12 @@ def credentials_are_not_in_the_logs_of_a_refresh(gateway: Gateway, world: World,
         exchange=answer,
     )
 
-    _holds_no_credential(_log(world), gateway, received)
+    _holds_no_credential(_log(world), world, received)
 
 
-def _holds_no_credential(log: str, gateway: Gateway, received: Received) -> None:
+def _holds_no_credential(log: str, world: World, received: Received) -> None:
     for kind in ("proxy_token", "client_secret"):
-        _not_logged(log, _secret_parts(gateway, kind), kind.replace("_", " "), plain=False)
+        _not_logged(log, _secret_parts(world, kind), kind.replace("_", " "), plain=False)
     merchants = leaks.search_all(received.canary_sets("merchant_access_token", "merchant_refresh_token"), log)
     expect.that(
         not merchants,
@@ -210,7 +209,7 @@ def what_else_the_logs_hold(gateway: Gateway, world: World) -> None:
     codes = [token.value for token in merchant.tokens("code", before)] if merchant else []
 
     observe(log_characters=len(log), merchant_codes_in_the_log=any(code in log for code in codes))
-    found = _secret_parts(gateway, "refresh_token")
+    found = _secret_parts(world, "refresh_token")
     _not_logged(log, found, "agent's refresh token", plain=False)
 
 
@@ -323,9 +322,11 @@ def _control(world: World) -> ControlPlane:
     return world.control
 
 
-def _secret_parts(gateway: Gateway, kind: str) -> list[leaks.Canary]:
+def _secret_parts(world: World, kind: str) -> list[leaks.Canary]:
     """What to search for: a secret may begin with the ID of its client, which may be logged."""
-    return [leaks.canary(kind, value, public=gateway.keyring.names) for value in gateway.keyring.values(kind)]
+    keyring = world.gateway.keyring
+    known = [leaks.canary(kind, value, public=keyring.names) for value in keyring.values(kind)]
+    return distinct(world, known)
 
 
 def _tokens(gateway: Gateway, kind: str) -> list[leaks.Canary]:

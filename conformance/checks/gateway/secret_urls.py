@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 from gateproof.conformance.checks.gateway import _secret_probes as probes
+from gateproof.conformance.checks.gateway._distinct_parts import distinct
 from gateproof.conformance.checks.gateway._references import reference_elsewhere
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.received import MERCHANT_KINDS, Received
@@ -41,7 +42,7 @@ def no_address_holds_a_token_or_secret(gateway: Gateway, world: World, received:
     else:
         gateway.visit(attempt, approve=case == "a sign-in", wherever=True)
 
-    found = _in_addresses(gateway, received, world.seen(), (*NEVER, *MERCHANT))
+    found = _in_addresses(world, received, (*NEVER, *MERCHANT))
     expect.that(not found, f"addresses of {case}", expected="no token and no secret", got="; ".join(found))
 
 
@@ -54,7 +55,7 @@ def code_goes_to_the_redirect_uri_alone(gateway: Gateway, world: World, received
 
     found = [
         place
-        for place in _in_addresses(gateway, received, world.seen(), OWN_HOSTS_ONLY)
+        for place in _in_addresses(world, received, OWN_HOSTS_ONLY)
         if not (place.startswith("code ") and place.endswith(f" on {_named(CALLBACK)}"))
         and not any(f" on {own}/" in place for own in (gateway.base_url, gateway.core_url))
     ]
@@ -107,7 +108,7 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
     ]
     merchants = world.merchant.tokens("code", before) if world.merchant is not None else []
     known += [leaks.canary("merchant_code", token.value) for token in merchants]
-    canary_set = leaks.CanarySet(known)
+    canary_set = leaks.CanarySet(distinct(world, known))
     require.that(bool(known), f"a sign-in of {grant.user.name}", expected="credentials", got="none")
     bad = [
         f"{urlsplit(exchange.request.url).path}: {why}"
@@ -121,17 +122,16 @@ def page_with_a_credential_in_its_address_sends_no_referer(gateway: Gateway, wor
     )
 
 
-def _in_addresses(
-    gateway: Gateway, received: Received, exchanges: Sequence[Exchange], kinds: Sequence[str]
-) -> list[str]:
+def _in_addresses(world: World, received: Received, kinds: Sequence[str]) -> list[str]:
     """The kinds of secrets in URLs to which the target redirected a browser or client."""
-    known = [leaks.canary(kind, value) for kind in kinds for value in gateway.keyring.values(kind)]
+    keyring = world.gateway.keyring
+    known = [leaks.canary(kind, value) for kind in kinds for value in keyring.values(kind)]
     canary_sets = (
-        leaks.CanarySet(known),
+        leaks.CanarySet(distinct(world, known)),
         *received.canary_sets(*(kind for kind in kinds if kind in MERCHANT)),
     )
     places = []
-    for exchange in _own(gateway, exchanges):
+    for exchange in _own(world.gateway, world.seen()):
         if target := _location(exchange):
             places += [
                 f"{found.kind} in an address on {_named(target)}"

@@ -7,6 +7,7 @@ from gateproof.reference.deviations.reissued_token import ReissuedToken
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration, token_claims
 from gateproof.reference.gateway.records import ProxyClient, VaultEntry
 from gateproof.reference.gateway.store import Store
+from gateproof.reference.ids import Ids
 from gateproof.reference.outcomes import JsonObject, Refusal
 from gateproof.reference.variants.variant import variant
 
@@ -29,6 +30,11 @@ def _shouted_bearer(facts: token_claims.TokenFacts, tokens: token_claims.Tokens)
 
 def _whole_hour(token: str, _lifetime_s: int) -> JsonObject:
     return {**proxy.proxy_token_answer(token, 3600), "token_type": "bearer"}
+
+
+def _sealed(ids: Ids) -> str:
+    """A JWE in its form: `{"alg":"dir","enc":"A256GCM"}`, no key, and what is encrypted."""
+    return f"eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..{ids.secret()[:16]}.{ids.secret()}.{ids.secret()[:22]}"
 
 
 def _in_the_form_too(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCredentials | Refusal:
@@ -81,5 +87,11 @@ VARIANTS = (
             **proxy.proxy_token_answer(token, life),
             "token_type": "N_A",
         },
+    ),
+    variant(
+        "sealed-values: codes, refresh tokens and the state at the merchant are JWEs with one header",
+        new_code=_sealed,
+        new_refresh_token=lambda _facts, ids: _sealed(ids),
+        new_state=_sealed,
     ),
 )
