@@ -99,10 +99,16 @@ class Browser:
         return self._navigate(submit(form, pressed), page)
 
     def copy_cookies(
-        self, other: Browser, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+        self,
+        other: Browser,
+        hosts: frozenset[str],
+        /,
+        *,
+        names: Collection[str] | None = None,
+        changed: Callable[[str], str] = str,
     ) -> None:
         """Puts the cookies of these hosts from another browser into this one; those with these names only."""
-        self.cookies.copy(other.cookies, hosts, names)
+        self.cookies.copy(other.cookies, hosts, names, changed)
 
     def take_over(self, one: Browser, /) -> None:
         """Nothing to do: a page is a value that another browser can continue with."""

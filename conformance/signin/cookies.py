@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -54,10 +54,16 @@ class Jar:
                 # A replaced cookie keeps its position.
                 self._cookies[key] = cookie
 
-    def copy(self, other: Jar, hosts: frozenset[str], names: Collection[str] | None = None) -> None:
+    def copy(
+        self,
+        other: Jar,
+        hosts: frozenset[str],
+        names: Collection[str] | None = None,
+        changed: Callable[[str], str] = str,
+    ) -> None:
         """Takes in the cookies that another jar has now for these hosts; those with these names only."""
         self._cookies |= {
-            key: each
+            key: replace(each, value=changed(each.value))
             for key, each in other._cookies.items()
             if any(_within(host, each.host) for host in hosts) and (names is None or each.name in names)
         }

@@ -67,9 +67,18 @@ class Browsing(Protocol):
         """Submits a form as it is filled in here, with this button if there is one."""
 
     def copy_cookies(
-        self, other: Self, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+        self,
+        other: Self,
+        hosts: frozenset[str],
+        /,
+        *,
+        names: Collection[str] | None = None,
+        changed: Callable[[str], str] = str,
     ) -> None:
-        """Puts the cookies of these hosts from another browser into this one; those with these names only."""
+        """Puts the cookies of these hosts from another browser into this one; those with these names only.
+
+        Their values may be `changed`.
+        """
 
     def take_over(self, one: Self, /) -> None:
         """Takes over the current page of another browser, but keeps its own cookies."""
@@ -151,9 +160,15 @@ class PageSignIn:
         return self.submit_changed(browser, request, act, unchanged)
 
     def submit_changed(
-        self, browser: Browsing, request: SignInRequest, act: int, changed: Callable[[Form], Form]
+        self,
+        browser: Browsing,
+        request: SignInRequest,
+        act: int,
+        changed: Callable[[Form], Form],
+        *,
+        goes_on: bool = False,
     ) -> SignInResult | None:
-        """Submits the user's action number `act` last, with a changed form.
+        """Submits the user's action number `act` with a changed form; stops there unless the user `goes_on`.
 
         None if the sign-in has fewer actions.
         """
@@ -163,7 +178,12 @@ class PageSignIn:
             if filled_in is None:
                 return None
             page, form, pressed = filled_in
-            return _landing(browser.submit(page, changed(form), pressed), request, acts, None, ())
+            view = browser.submit(page, changed(form), pressed)
+            return (
+                self._walk(browser, view, request, acts, 0)
+                if goes_on
+                else _landing(view, request, acts, None, ())
+            )
 
     def _up_to(
         self, browser: Browsing, request: SignInRequest, acts: _Acts, act: int

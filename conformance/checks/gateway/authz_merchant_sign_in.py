@@ -24,7 +24,7 @@ def wrong_password_gives_no_code(gateway: Gateway, world: World) -> None:
     asked = approves(gateway, world, gateway.browser(), world.agents.new(), user)
     if world.merchant is None and not asked.passwords:
         raise LeftOut("the user was asked for no password")
-    wrong = _with_wrong_password(gateway, user)
+    wrong = with_wrong_password(gateway, user)
 
     no_code(_visit(gateway, world, gateway.browser(), wrong), "sign-in with a wrong password")
 
@@ -36,8 +36,8 @@ def sign_in_left_half_way_gives_no_code(gateway: Gateway, world: World) -> None:
     It authorizes the same agent again, and another one. With the right password it then gets a code.
     """
     user, browser, agent = world.users[0], gateway.browser(), world.agents.new()
-    _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
-    wrong = _with_wrong_password(gateway, user)
+    require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
+    wrong = with_wrong_password(gateway, user)
     for each in (agent, agent, world.agents.new()):
         attempt = world.attempt(each, user=wrong)
         url = gateway.authorization_url(attempt)
@@ -88,13 +88,13 @@ def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: Wor
     signed in if a user who types a wrong password gets a code.
     """
     user, attacker, victim = world.users[0], gateway.browser(), gateway.browser()
-    wrong = _with_wrong_password(gateway, user)
+    wrong = with_wrong_password(gateway, user)
     gateway.record_secrets(attacker.look(gateway.authorization_url(world.attempt(user=user)), user))
     if case == "opened-and-tried":
-        _require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
+        require_the_fake(world, approves(gateway, world, gateway.browser(), world.agents.new(), user))
         _visit(gateway, world, attacker, wrong)
     victim.copy_cookies(attacker, gateway.hosts())
-    _require_the_fake(world, approves(gateway, world, victim, world.agents.new(), user))
+    require_the_fake(world, approves(gateway, world, victim, world.agents.new(), user))
     # If no browser stays signed in, there is no session cookie, and the rule holds as well.
     observe(browser_stays_signed_in=bool(_visit(gateway, world, victim, wrong).codes()))
 
@@ -102,14 +102,14 @@ def cookies_from_before_a_sign_in_are_not_signed_in(gateway: Gateway, world: Wor
     no_code(visit, "authorization in a browser that holds the cookies of before the sign-in")
 
 
-def _require_the_fake(world: World, visit: Visit) -> None:
+def require_the_fake(world: World, visit: Visit) -> None:
     """Left out at other merchants than the fake one: they may lock an account after many wrong passwords."""
     merchant = origin(world.merchant_api or "")
     if not any(origin(page) == merchant for page in visit.acted_on):
         raise LeftOut("the user does not sign in on a page of the harness's own merchant")
 
 
-def _with_wrong_password(gateway: Gateway, user: User) -> User:
+def with_wrong_password(gateway: Gateway, user: User) -> User:
     return replace(user, password=gateway.keyring.secret("wrong_password", WRONG_PASSWORD))
 
 

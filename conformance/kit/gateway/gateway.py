@@ -133,6 +133,12 @@ class Browsing(Protocol):
     ) -> None:
         """Copies the cookies of these hosts from another browser into this one; only `names` if given."""
 
+    def forge_cookies(self, other: Self, hosts: frozenset[str], changes: Mapping[str, str], /) -> None:
+        """Copies the cookies of these hosts from another browser, with these texts replaced.
+
+        Left out if there is no such text in any of them.
+        """
+
     def act_in_other_browser(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Opens an address; another browser sends the user's act of this number.
 
@@ -147,11 +153,19 @@ class Browsing(Protocol):
         """
 
     def submit_changed(
-        self, act: int, url: str, user: User, changes: Mapping[str, str], *, in_address: bool = False
+        self,
+        act: int,
+        url: str,
+        user: User,
+        changes: Mapping[str, str],
+        *,
+        in_address: bool = False,
+        goes_on: bool = False,
     ) -> Visit | None:
-        """Opens an address; replaces these texts in the form of the user's act of this number, the last.
+        """Opens an address; replaces these texts in the form of the user's act of this number.
 
-        They are replaced in hidden fields, or with `in_address` in the address to which the form is sent.
+        That act is the last one, unless the user `goes_on`. The texts are replaced in hidden fields, or with
+        `in_address` in the address to which the form is sent.
         None if there are fewer acts. Left out if there is no such text, or if it cannot be changed.
         """
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Self
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
+from gateproof.conformance.run.gateway.replacing import replaced
 from gateproof.conformance.signin.addresses import resolve
 from gateproof.conformance.signin.page import Form
 from gateproof.conformance.signin.page_loop import PageSignIn
@@ -44,6 +45,20 @@ class KeptBrowser:
         """Puts the cookies of these hosts from another browser into this one; those with these names only."""
         self._browser.copy_cookies(other._browser, hosts, names=names)
 
+    def forge_cookies(self, other: Self, hosts: frozenset[str], changes: Mapping[str, str], /) -> None:
+        """Puts the cookies of these hosts from another browser into this one, with these texts replaced."""
+        forged: list[str] = []
+
+        def changed(value: str) -> str:
+            other_value = replaced(value, changes)
+            if other_value != value:
+                forged.append(other_value)
+            return other_value
+
+        self._browser.copy_cookies(other._browser, hosts, changed=changed)
+        if not forged:
+            raise LeftOut("what this check changes is in no cookie")
+
     def act_in_other_browser(self, act: int, url: str, user: User, *, to: Self | None = None) -> Visit | None:
         """Submits the user's action number `act` in another browser, without this one's cookies."""
         other = self._pages.browser(CALLBACK) if to is None else to._browser  # noqa: SLF001 - of the same kind
@@ -58,9 +73,16 @@ class KeptBrowser:
         return None if landing is None else self._seen(landing, request)
 
     def submit_changed(
-        self, act: int, url: str, user: User, changes: Mapping[str, str], *, in_address: bool = False
+        self,
+        act: int,
+        url: str,
+        user: User,
+        changes: Mapping[str, str],
+        *,
+        in_address: bool = False,
+        goes_on: bool = False,
     ) -> Visit | None:
-        """Submits the user's action number `act` with these texts replaced; then the visit ends."""
+        """Submits the user's action number `act` with these texts replaced; the visit ends, or `goes_on`."""
         if not self._browser.changes_hidden:
             raise LeftOut("a real browser sends hidden fields as the page has them")
         request = _opening(url, user)
@@ -76,19 +98,12 @@ class KeptBrowser:
                 raise LeftOut(f"what this check changes is not in the {where} of the form")
             return other
 
-        landing = self._pages.submit_changed(self._browser, request, act, changed)
+        landing = self._pages.submit_changed(self._browser, request, act, changed, goes_on=goes_on)
         return None if landing is None else self._seen(landing, request)
 
     def _seen(self, landing: SignInResult, request: SignInRequest) -> Visit:
         self._landed(landing)
         return visit_of(landing, request)
-
-
-def replaced(text: str, changes: Mapping[str, str]) -> str:
-    """The text with these parts replaced, as they are or percent-encoded."""
-    for old, new in changes.items():
-        text = text.replace(old, new).replace(quote(old, safe=""), quote(new, safe=""))
-    return text
 
 
 def visit_of(landing: SignInResult, request: SignInRequest) -> Visit:

@@ -79,7 +79,13 @@ class RealBrowser:
         return view
 
     def copy_cookies(
-        self, other: RealBrowser, hosts: frozenset[str], /, *, names: Collection[str] | None = None
+        self,
+        other: RealBrowser,
+        hosts: frozenset[str],
+        /,
+        *,
+        names: Collection[str] | None = None,
+        changed: Callable[[str], str] = str,
     ) -> None:
         """Puts the cookies of these hosts from another browser into this one; those with these names only."""
         source, parts = other._parts.window, self._parts
@@ -88,7 +94,7 @@ class RealBrowser:
             cookies = await source.context.cookies() if source is not None else []
             window = await parts.shown_in(browser)
             there = [
-                each
+                {**each, "value": changed(each["value"])}
                 for each in cookies
                 if each["domain"].removeprefix(".") in hosts and (names is None or each["name"] in names)
             ]
