@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
-from selectolax.lexbor import LexborHTMLParser
-
+from gateproof.conformance.checks.gateway._markup import PAYLOADS, is_no_markup, new_mark
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._visits import attempt_known_to_work, visit_with
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect
+from gateproof.conformance.suite.claims import LeftOut, Unavailable
 from gateproof.conformance.suite.parties import Agent
-from gateproof.conformance.wire.exchange import Exchange
-from gateproof.conformance.wire.route import origin
-
-# Makes text that becomes markup if it is not escaped, from a unique name.
-PAYLOADS: Mapping[str, Callable[[str], str]] = {
-    "element": lambda mark: f"gateproof <{mark}>agent</{mark}>",
-    "behind-double-quotes": lambda mark: f'gateproof" {mark}="1',
-    "behind-single-quotes": lambda mark: f"gateproof' {mark}='1",
-    "behind-a-title": lambda mark: f"gateproof</title><{mark}>",
-    "behind-a-script": lambda mark: f"gateproof</script><{mark}>",
-    "behind-a-text-area": lambda mark: f"gateproof</textarea><{mark}>",
-}
 
 # Parameters with markup in them. A scope cannot contain quotes (RFC 6749 section 3.3).
 REQUESTS: Mapping[str, Callable[[str], tuple[str, str]]] = {
@@ -50,46 +36,46 @@ CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+def name_of_an_agentis_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """Markup in a client_name is text on the pages: it creates no element and no attribute."""
-    mark = _mark()
+    mark = new_mark()
     agent, here = _called(world, case(mark)), world.in_one_browser()
     for _ in range(2):
         # The second time the user is signed in, and the pages may be different.
         here.gateway.visit(here.attempt(agent), wherever=True)
 
-    _is_no_markup(gateway, world, mark, "an agent's name")
+    is_no_markup(gateway, world, mark, "an agent's name")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_an_agent_without_a_code_is_no_markup(
+def name_of_an_agent_without_a_codeis_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
     """Markup in a client_name is text on pages after the user declines, and after a wrong request."""
-    mark = _mark()
+    mark = new_mark()
     agent, here = _called(world, case(mark)), world.in_one_browser()
     attempt = here.attempt(agent)
     here.gateway.visit(attempt, approve=False, wherever=True)
     for name, value in MISTAKES.items():
         visit_with(here, attempt, **{name: value})
 
-    _is_no_markup(gateway, world, mark, "the name of an agent that gets no code")
+    is_no_markup(gateway, world, mark, "the name of an agent that gets no code")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_a_pending_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+def name_of_a_pending_agentis_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """Markup in the client_name of a Pending agent is text on the pages for its users."""
     here = world.in_one_browser()
     try:
         resource = world.projects.holding_resource()
     except Unavailable as missing:
         raise LeftOut("no Project holds agents in this run") from missing
-    mark = _mark()
+    mark = new_mark()
     agent = _called(world, case(mark))
     for _ in range(2):
         here.gateway.visit(here.attempt(agent, resource=resource), wherever=True)
 
-    _is_no_markup(gateway, world, mark, "the name of a Pending agent")
+    is_no_markup(gateway, world, mark, "the name of a Pending agent")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
@@ -97,17 +83,17 @@ def name_of_an_agent_is_no_markup_after_a_failed_sign_in(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
     """Markup in a client_name is text on the page after the merchant ends a sign-in with an error."""
-    alone, mark = openid_sign_in(world).alone, _mark()
+    alone, mark = openid_sign_in(world).alone, new_mark()
     alone.script(page="error=access_denied")
     agent = _called(world, case(mark))
     gateway.visit(world.attempt(agent, resource=alone.resource, user=alone.user), wherever=True)
     alone.script()
 
-    _is_no_markup(gateway, world, mark, "the name of an agent whose user did not sign in")
+    is_no_markup(gateway, world, mark, "the name of an agent whose user did not sign in")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
-def what_the_merchant_says_of_a_user_is_no_markup(
+def what_the_merchant_says_of_a_useris_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
     """Markup in a claim about the user, in ID token and userinfo, is text on the pages.
@@ -116,7 +102,7 @@ def what_the_merchant_says_of_a_user_is_no_markup(
     """
     alone = openid_sign_in(world).alone
     for claims in CLAIMS:
-        marks = {claim: _mark() for claim in claims}
+        marks = {claim: new_mark() for claim in claims}
         said = {claim: case(mark) for claim, mark in marks.items()}
         alone.script(id_token=said, userinfo=said)
         here = world.in_one_browser()
@@ -124,20 +110,20 @@ def what_the_merchant_says_of_a_user_is_no_markup(
             # The second time the user is signed in, and the pages may be different.
             here.gateway.visit(here.attempt(resource=alone.resource, user=alone.user), wherever=True)
         for claim, mark in marks.items():
-            _is_no_markup(gateway, world, mark, f"the claim {claim}")
+            is_no_markup(gateway, world, mark, f"the claim {claim}")
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=REQUESTS)
-def what_a_request_says_is_no_markup(
+def what_a_request_saysis_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], tuple[str, str]]
 ) -> None:
     """Markup in a request parameter creates no element and no attribute of a page, error pages included."""
-    mark = _mark()
+    mark = new_mark()
     here, attempt = attempt_known_to_work(world)
     name, value = case(mark)
     visit_with(here, attempt, **{name: value})
 
-    _is_no_markup(gateway, world, mark, f"the parameter {name}")
+    is_no_markup(gateway, world, mark, f"the parameter {name}")
 
 
 def _called(world: World, name: str) -> Agent:
@@ -146,45 +132,3 @@ def _called(world: World, name: str) -> Agent:
     if registered.status in range(400, 500):
         raise LeftOut("the gateway does not accept an agent of such a name")
     return world.agents.of(registered)
-
-
-def _mark() -> str:
-    """A name for an element or an attribute that no page has by chance."""
-    return f"gp{secrets.token_hex(6)}"
-
-
-def _is_no_markup(gateway: Gateway, world: World, mark: str, what: str) -> None:
-    pages = list(_pages(gateway, world))
-    if not pages:
-        raise LeftOut("the gateway showed no HTML page of its own")
-    for exchange in pages:
-        found = _markup_named(exchange, mark)
-        expect.that(
-            not found,
-            f"page at {exchange.request.url.partition('?')[0]} after markup in {what}",
-            expected="text, with no element and no attribute made of it",
-            got=found,
-            exchange=exchange,
-        )
-
-
-def _pages(gateway: Gateway, world: World) -> Iterator[Exchange]:
-    """The gateway's answers that a browser would show as HTML."""
-    homes = {origin(gateway.base_url), origin(gateway.core_url)}
-    for exchange in world.seen():
-        if exchange.answer is not None and origin(exchange.request.url) in homes:
-            media_type = (exchange.answer.header("Content-Type") or "").partition(";")[0].strip().lower()
-            if media_type in {"text/html", "application/xhtml+xml"} and exchange.answer.body:
-                yield exchange
-
-
-def _markup_named(exchange: Exchange, mark: str) -> str:
-    """The element or attribute of this name in a page, parsed as browsers do; empty for none."""
-    text = exchange.answer.text() if exchange.answer is not None else ""
-    root = LexborHTMLParser(text).root if mark in text else None
-    for node in root.traverse() if root is not None else ():
-        if node.tag == mark:
-            return "an element"
-        if mark in (node.attributes or {}):
-            return f"an attribute of <{node.tag}>"
-    return ""
