@@ -18,6 +18,7 @@ from gateproof.conformance.checks.gateway._tokens import (
     names_the_agent,
     of_level_2,
 )
+from gateproof.conformance.kit.gateway import console
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect, require
@@ -123,3 +124,14 @@ def renewed_token_names_the_project_of_its_grant(world: World) -> None:
     for grant in reversed(grants):
         ext = ext_of(world, refreshed_grant(world, grant))
         expect.equal(ext.get("project_id"), grant.resource.project_id, "ext.project_id")
+
+
+@check("CLAIM-08", needs=["control:create_resource", "control:create_project"])
+def renewed_token_names_its_project_for_the_same_indicator(world: World) -> None:
+    """After refreshes in two Projects with the same indicator, `ext.project_id` is that of each."""
+    projects, world = console.two_with_same_indicator(world), world.in_one_browser()
+    # An agent may be limited to one Project.
+    grants = [world.grant(resource=project.resource) for project in projects]
+    for project, grant in zip(projects, grants, strict=True):
+        ext = ext_of(world, refreshed_grant(world, grant))
+        expect.equal(ext.get("project_id"), project.id, "ext.project_id after a refresh")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from gateproof.conformance.checks.gateway._same_indicator import at, in_two_projects
 from gateproof.conformance.checks.gateway._second_project import grant_at
 from gateproof.conformance.checks.gateway._second_resource import of_one_merchant
 from gateproof.conformance.kit.gateway import console
@@ -16,7 +17,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import expect
+from gateproof.conformance.suite.claims import expect, require
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.wire.secret import Secret
 
@@ -81,6 +82,21 @@ def first_token_redeems_after_many_authorizations(world: World, case: bool) -> N
     expect(answer).status(200)
 
 
+@check("REDEEM-01", needs=["users:2"])
+def another_user_redeems_after_a_code_was_used_twice(world: World) -> None:
+    """A second use of a user's code leaves the tokens of the agent's other users alone."""
+    agent, (user, other) = world.agents.new(), world.users[:2]
+    proxy_token = world.backend.proxy_token()
+    grant = world.grant(agent=agent, user=other)
+    world.backend.require_redeemed(grant, proxy_token)
+    attempt = world.attempt(agent, user=user)
+    used = world.code_for(attempt)
+    world.grant_of(used, attempt)
+    require(world.gateway.exchange(used)).refused()
+
+    _redeems(world, grant, proxy_token)
+
+
 @check("REDEEM-01", needs=["control:rotate_keys"])
 def token_under_a_new_key_redeems_too(world: World) -> None:
     """After a key rotation, access tokens signed with the new key redeem.
@@ -133,18 +149,12 @@ def user_redeems_elsewhere_although_a_refresh_was_rejected(world: World, case: s
 
 def _two_places(world: World, case: str) -> tuple[IsolatedUser, IsolatedUser]:
     """One user at two Resources that no other check uses."""
+    if case != PLACES[0]:
+        return in_two_projects(world)
     alone = isolated_user(world)
-    if case == PLACES[0]:
-        indicator = f"https://api.merchant.example/{world.unique()}"
-        second = replace(alone.project, resource=console.resource_in(world, alone.project, indicator))
-        projects = (alone.project, second)
-    else:
-        projects = console.two_with_same_indicator(world)
-    one, other = (
-        replace(alone, project=project, client_id=project.resource.merchant_client_id or "")
-        for project in projects
-    )
-    return one, other
+    indicator = f"https://api.merchant.example/{world.unique()}"
+    sibling = replace(alone.project, resource=console.resource_in(world, alone.project, indicator))
+    return alone, at(alone, sibling)
 
 
 def _redeems(world: World, grant: Grant, proxy_token: Secret, *, not_yet: Collection[int] = (404,)) -> None:

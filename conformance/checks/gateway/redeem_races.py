@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
+from gateproof.conformance.checks.gateway._same_indicator import at
 from gateproof.conformance.checks.gateway._second_project import grant_at
 from gateproof.conformance.checks.gateway._token_owner import expect_owner
 from gateproof.conformance.checks.gateway._visits import keeps_several_sessions
@@ -218,7 +219,10 @@ def _owned(world: World) -> list[Owned]:
 
 
 def _places(world: World) -> list[IsolatedUser]:
-    """Two users at one Resource; with a control, one of them also at a sibling and in another Project."""
+    """Two users at one Resource; with a control, one of them also at a sibling and in another Project.
+
+    The other Project has a Resource with the sibling's indicator, too.
+    """
     first = isolated_user(world, own=True)
     places = [first, first.beside()]
     if "control:create_resource" not in world.capabilities:
@@ -227,8 +231,12 @@ def _places(world: World) -> list[IsolatedUser]:
     sibling = console.resource_in(world, first.project, indicator)
     if sibling.merchant_client_id is not None:
         project = replace(first.project, resource=sibling)
-        places.append(replace(first, project=project, client_id=sibling.merchant_client_id))
-    return [*places, isolated_user(world, own=True)]
+        places.append(at(first, project))
+    elsewhere = isolated_user(world, own=True)
+    same = console.resource_in(world, elsewhere.project, indicator)
+    if same.merchant_client_id is not None:
+        places.append(at(elsewhere, replace(elsewhere.project, resource=same)))
+    return [*places, elsewhere]
 
 
 def _owner(grant: Grant) -> tuple[str, str]:

@@ -65,6 +65,15 @@ def living(claims: Mapping[str, Any], store: Store) -> Grant | None:
     return replace(found, revoked=False) if found else None
 
 
+def revoked_for_the_agent(claims: Mapping[str, Any], store: Store) -> Grant | None:
+    """`DELETE FROM tokens WHERE client_id = ?`: one user's grant ends those of all users."""
+    found = grant_behind(claims, store)
+    if found is None:
+        return None
+    ended = any(each.revoked for each in store.grants.values() if each.agent_id == found.agent_id)
+    return replace(found, revoked=ended)
+
+
 USES = (
     defect(
         "codes-never-spent (CODE-02 CODE-10 ROBUST-04): A code can be used any number of times.",
@@ -103,6 +112,11 @@ USES = (
         "second-use-revokes-nothing (CODE-12): A second use of a code does not revoke the tokens of the "
         "first use.",
         spend_code=revoke_nothing,
+    ),
+    defect(
+        "second-use-ends-the-agent (REDEEM-01 ROBUST-04): A second use of a code ends the tokens of all "
+        "users of the agent.",
+        grant_behind=revoked_for_the_agent,
     ),
     defect(
         "revoked-grant-still-redeems (CODE-12): Access tokens of a revoked grant still redeem.",
