@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gateproof.conformance.checks.service._failing_parties import OTHER, USER, shows_orders
-from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
+from gateproof.conformance.checks.service.back_session import IN_THE_SAME, SESSIONS
+from gateproof.conformance.kit.service.mcp_session import LISTS, ServiceSession, session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld, unseen_subject
 from gateproof.conformance.suite.check import check
@@ -21,20 +22,22 @@ _MOST = 5
 _Asked = tuple[str, dict[str, Any]]
 
 
-@check("BACK-10", cases=("in-their-own-session", "in-the-same-session"))
+@check("BACK-10", cases=SESSIONS)
 def what_a_call_left_behind_is_not_for_another_user(service: Service, world: ServiceWorld, case: str) -> None:
     """A user who reads resources and prompts created by another user's call gets none of that user's orders.
 
     They are those that the server lists for the first user, that the result of the call links to, and
-    templates with the first user's subject.
+    templates with the first user's subject; the other user's own lists are read as well.
     """
     gateway, subject = world.gateway, unseen_subject()
     token, another = gateway.access_token(USER, sub=subject), gateway.access_token(OTHER)
     session = session_of(service, token)
     shown = require_served(session.call(token), gateway.orders_of(USER))
     asked = [*_linked(shown), *_listed(session, token, subject)]
-    others = session if case == "in-the-same-session" else session_of(service, another)
-    for method, params in asked:
+    others = session if case == IN_THE_SAME else session_of(service, another)
+    # Names and descriptions in a list may be merchant data as well.
+    lists: list[_Asked] = [(method, {}) for method in ("tools/list", *LISTS)]
+    for method, params in (*lists, *asked):
         answer = others.ask(method, params, another)
         expect.that(
             not shows_orders(answer, world, USER),

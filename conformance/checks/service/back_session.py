@@ -13,6 +13,8 @@ from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.wire.exchange import Exchange
 
+IN_THE_SAME = "in-the-same-session"
+SESSIONS = ("in-their-own-session", IN_THE_SAME)
 _EVENT_ID = re.compile(r"^id: ?([!-~]+)\r?$", re.MULTILINE)
 _COUNTED_FROM = ("0", "1")
 
@@ -28,12 +30,13 @@ def session_of_one_user_brings_nothing_to_another(service: Service, world: Servi
     _no_orders_of_the_first_user(session.call(another), world, f"a call of {OTHER} in a session of {USER}")
 
 
-@check("BACK-10")
-def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceWorld) -> None:
+@check("BACK-10", cases=SESSIONS)
+def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceWorld, case: str) -> None:
     """A user's event stream contains no orders of another user who calls meanwhile."""
     gateway, said = world.gateway, list[Exchange]()
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
-    session, others = session_of(service, token), session_of(service, another)
+    session = session_of(service, token)
+    others = session if case == IN_THE_SAME else session_of(service, another)
     require_served(session.call(token), gateway.orders_of(USER))
     heard = others.listen_while(another, lambda: said.append(session.call(token)))
     if not is_a_stream(heard):
@@ -44,7 +47,7 @@ def stream_of_one_user_says_nothing_of_another(service: Service, world: ServiceW
     _no_orders_of_the_first_user(heard, world, f"{OTHER}'s event stream while {USER} calls")
 
 
-@check("BACK-10", cases=("in-their-own-session", "in-the-same-session"))
+@check("BACK-10", cases=SESSIONS)
 def resumed_stream_brings_nothing_of_another(service: Service, world: ServiceWorld, case: str) -> None:
     """A user who resumes a stream by the ID of an event gets no orders of another user.
 
@@ -54,7 +57,7 @@ def resumed_stream_brings_nothing_of_another(service: Service, world: ServiceWor
     token, another = gateway.access_token(USER), gateway.access_token(OTHER)
     session = session_of(service, token)
     shown = require_served(session.call(token), gateway.orders_of(USER))
-    others = session if case == "in-the-same-session" else session_of(service, another)
+    others = session if case == IN_THE_SAME else session_of(service, another)
     for event in (*_events_of(shown), *_COUNTED_FROM):
         heard = others.resumed_at(event).listen_while(another, lambda: None)
         a_stream = a_stream or is_a_stream(heard)

@@ -54,8 +54,6 @@ FORMS: dict[str, Callable[[str], dict[str, Any]]] = {
     "three-audiences": lambda own: {"aud": ["https://other.example", own, "https://more.example"]},
     "not-long-to-live": lambda _: {"exp": int(time.time()) + 30},
     "long-to-live": lambda _: {"exp": int(time.time()) + 12 * 3600},
-    # A numeric date may have a fraction.
-    "expiry-with-a-fraction": lambda _: {"exp": int(time.time()) + 1800.5},
 }
 # How a second caller with the same token differs from the first.
 CALLERS: dict[str, Headers] = {

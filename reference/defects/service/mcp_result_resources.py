@@ -71,6 +71,23 @@ def listed(whose: Whose) -> Callable[[Asked, Answered, Backend], Answered]:
     return change
 
 
+def described() -> Callable[[Asked, Answered, Backend], Answered]:
+    """The list of resources describes one by the orders of the last call; each user reads their own."""
+    by_user, last = listed(of_its_user), list[str]()
+
+    def change(asked: Asked, answered: Answered, backend: Backend) -> Answered:
+        if asked.path != "/mcp" or answered.status != 200:
+            return answered
+        if method_of(asked) == "resources/list":
+            orders = {"uri": _LAST, "name": "orders", "description": last[0] if last else ""}
+            return json_rpc_result(asked, {"resources": [orders]})
+        if (said := _result_of(asked, answered)) is not None:
+            last[:] = [said["result"]["content"][0]["text"]]
+        return by_user(asked, answered, backend)
+
+    return change
+
+
 def _read(asked: Asked, answered: Answered, text: str | None) -> Answered:
     content = {"uri": _uri_of(asked), "mimeType": "application/json", "text": text}
     return json_rpc_result(asked, {"contents": [content]}) if text is not None else answered
@@ -100,5 +117,10 @@ DEFECTS = (
         "last-orders-as-a-resource (BACK-10): The orders of the last call are a resource, which any user "
         "with a valid token can read.",
         around=altering_answers(listed(of_all_users)),
+    ),
+    mcp_defect(
+        "last-orders-in-the-list-of-resources (BACK-10): The list of resources describes one by the orders "
+        "of the last call, whoever reads it.",
+        around=altering_answers(described()),
     ),
 )

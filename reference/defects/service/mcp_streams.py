@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateproof.reference.defects.service.mcp import sse_event
 from gateproof.reference.defects.service.row import mcp_defect
 from gateproof.reference.service.backend import Backend
+from gateproof.reference.service.mcp import SESSION
 
 _A_RESULT = b'"isError": false'
 
 
-def sent_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
-    """Every open stream gets the results of all calls of all users."""
-    listeners: set[asyncio.Queue[bytes]] = set()
+def of_all(_headers: Mapping[bytes, bytes]) -> bytes:
+    return b""
+
+
+def of_the_session(headers: Mapping[bytes, bytes]) -> bytes:
+    return headers.get(SESSION.lower().encode(), b"")
+
+
+def sent_to_all(of: Callable[[Mapping[bytes, bytes]], bytes]) -> Callable[[ASGIApp, Backend], ASGIApp]:
+    """Every open stream of a group gets the results of all calls in it, whoever calls or listens."""
+
+    def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
+        return _broadcasting(app, of)
+
+    return around
+
+
+def _broadcasting(app: ASGIApp, of: Callable[[Mapping[bytes, bytes]], bytes]) -> ASGIApp:
+    listeners: defaultdict[bytes, set[asyncio.Queue[bytes]]] = defaultdict(set)
 
     async def broadcasting(scope: Scope, receive: Receive, send: Send) -> None:
+        group = of(dict(scope["headers"]))
+
         async def noting(message: Message) -> None:
             if _A_RESULT in message.get("body", b""):
                 params = {"level": "info", "data": message["body"].decode()}
                 said = sse_event({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
-                for each in listeners:
+                for each in listeners[group]:
                     each.put_nowait(said)
             await send(message)
 
@@ -40,11 +61,11 @@ def sent_to_all(app: ASGIApp, _backend: Backend) -> ASGIApp:
                 await send(message)
             return
         pending = asyncio.Queue[bytes]()
-        listeners.add(pending)
+        listeners[group].add(pending)
         try:
             await _streamed(pending, receive, send)
         finally:
-            listeners.discard(pending)
+            listeners[group].discard(pending)
 
     return broadcasting
 
@@ -114,6 +135,11 @@ DEFECTS = (
     mcp_defect(
         "results-told-to-all-who-listen (BACK-10): The service sends the result of every call as a "
         "notification to all open streams, even of other users.",
-        around=sent_to_all,
+        around=sent_to_all(of_all),
+    ),
+    mcp_defect(
+        "results-told-in-the-session (BACK-10): The service sends the result of every call in a session as a "
+        "notification to all who listen in that session, even with another user's token.",
+        around=sent_to_all(of_the_session),
     ),
 )

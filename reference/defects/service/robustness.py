@@ -54,11 +54,6 @@ def expiry_taken_for_a_date(facts: ClaimFacts) -> bool:
     return expires is not None and datetime.fromtimestamp(expires, UTC).timestamp() > facts.now
 
 
-def agent_taken_for_granted(facts: ClaimFacts) -> bool:
-    """Some agents are barred by their name, which is read without a check."""
-    return bool(facts.claims["ext"]["agent"]["name"] != "Barred agent")
-
-
 def body_taken_for_granted(asked: Asked, answered: Answered, _backend: Backend) -> Answered:
     """The body of the operation is used as a JSON object without a check."""
     if asked.path != "/orders" or asked.method != "POST" or answered.status != 200:
@@ -190,10 +185,6 @@ DEFECTS = (
         "expiry-taken-for-a-date (ROBUST-01): A valid token whose expiry is too large for a date ends in "
         "500.",
         claim_checks=instead(CLAIM_CHECKS, validation.not_expired, expiry_taken_for_a_date),
-    ),
-    defect(
-        "agent-taken-for-granted (ROBUST-01): A valid token without the name of its agent ends in 500.",
-        claim_checks=(*CLAIM_CHECKS, agent_taken_for_granted),
     ),
     defect(
         "body-taken-for-granted (ROBUST-01): A body that is not a JSON object ends in 500.",

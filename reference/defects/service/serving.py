@@ -47,11 +47,6 @@ def known_claims_alone(facts: ClaimFacts) -> bool:
     return facts.claims.keys() <= KNOWN_CLAIMS
 
 
-def whole_seconds(facts: ClaimFacts) -> bool:
-    """`long exp = claims.getLong("exp")`."""
-    return isinstance(validation.expiry(facts), int) and validation.not_expired(facts)
-
-
 def at_the_cores_address(facts: ClaimFacts) -> bool:
     core = urlsplit(facts.issuer)
     return facts.claims.get("iss") == f"{core.scheme}://{core.netloc}"
@@ -192,10 +187,6 @@ DEFECTS = (
         "a-minute-to-live (SERVE-01 CHAL-07): The service refuses a token that expires in less than a "
         "minute.",
         **checked(EXPIRY, a_minute_left),
-    ),
-    defect(
-        "expiry-in-whole-seconds-alone (SERVE-01): The service refuses a token whose expiry has a fraction.",
-        **checked(EXPIRY, whole_seconds),
     ),
     defect(
         "token-for-one-call (SERVE-01 BACK-06): The service refuses the second call with a token as a "

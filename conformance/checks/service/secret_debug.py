@@ -1,0 +1,71 @@
+"""Debug fields that a caller asks for: frameworks show more to requests with a switch for it."""
+
+from __future__ import annotations
+
+from gateproof.conformance.checks.service._failing_parties import USER, require_works
+from gateproof.conformance.checks.service._named import asked_with
+from gateproof.conformance.checks.service._secrecy import EVERY, no_credentials_in
+from gateproof.conformance.kit.service.received import (
+    MERCHANT_TOKEN,
+    PROXY_ID,
+    PROXY_SECRET,
+    PROXY_TOKEN,
+    ServiceReceived,
+)
+from gateproof.conformance.kit.service.service import Service, require_served
+from gateproof.conformance.kit.service.world import ServiceWorld
+from gateproof.conformance.suite.check import check
+from gateproof.conformance.wire.exchange import Exchange
+from gateproof.fakes.gateway.script import Answer, Endpoint
+
+PLACES = ("header", "query", "message")
+_HEADERS = {"X-Debug": "1", "X-Debug-Mode": "true", "X-Trace": "true", "X-Verbose": "true"}
+_NAMES = dict.fromkeys(("debug", "_debug", "verbose", "trace", "message", "errors"), "true")
+
+
+@check("SECRET-02", cases=PLACES)
+def debugging_a_call_shows_no_merchant_token(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """The answer to a good call with a switch such as `debug` or `X-Debug` contains no merchant token."""
+    no_credentials_in(received, _debugged(service, world, case), MERCHANT_TOKEN)
+
+
+@check("SECRET-03", cases=PLACES)
+def debugging_a_call_shows_no_proxy_token(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """The answer to a good call with a switch such as `debug` or `X-Debug` contains no Proxy token."""
+    no_credentials_in(received, _debugged(service, world, case), PROXY_TOKEN)
+
+
+@check("SECRET-04", cases=PLACES)
+def debugging_a_call_shows_no_proxy_client(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """The answer to a good call with a switch such as `debug` shows no ID or secret of the Proxy client."""
+    no_credentials_in(received, _debugged(service, world, case), PROXY_SECRET, PROXY_ID)
+
+
+@check("SECRET-06", cases=PLACES)
+def debugging_an_error_shows_no_credential(
+    service: Service, world: ServiceWorld, received: ServiceReceived, case: str
+) -> None:
+    """If redemption fails, the answer to a call with a switch such as `debug` shows none of them either."""
+    require_works(service, world)
+    world.gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))
+    answers = _answers(service, world, case)
+    world.gateway.script.clear()
+
+    no_credentials_in(received, answers, *EVERY)
+
+
+def _debugged(service: Service, world: ServiceWorld, where: str) -> list[Exchange]:
+    require_served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
+    return _answers(service, world, where)
+
+
+def _answers(service: Service, world: ServiceWorld, where: str) -> list[Exchange]:
+    """Answers to the calls of a user who is new, so that the service redeems."""
+    switches = _HEADERS if where == "header" else _NAMES
+    return [answer for _, answer in asked_with(service, world.unseen_token(USER), where, switches)]
