@@ -34,13 +34,14 @@ class Redirect:
     """Where the service redirects a call that it accepts, and with which status.
 
     In a `later` run the call has a kept token. With `by_itself`, the service first redirects to another path
-    of its own.
+    of its own. If it `goes_on`, the other host redirects to another path there.
     """
 
     status: int
     to: Callable[[Install], str]
     later: bool = False
     by_itself: bool = False
+    goes_on: bool = False
 
 
 def _another_host(install: Install) -> str:
@@ -75,6 +76,8 @@ REDIRECTS: Mapping[str, Redirect] = {
     "302 without a scheme": Redirect(status=302, to=_without_a_scheme),
     "307 to an address that begins alike": Redirect(status=307, to=_begins_alike),
     "307 by way of the service": Redirect(status=307, to=_another_host, by_itself=True),
+    "302 to another host, and on from there": Redirect(status=302, to=_another_host, goes_on=True),
+    "307 to another host, and on from there": Redirect(status=307, to=_another_host, goes_on=True),
     "302 to another host, in a later run": Redirect(status=302, to=_another_host, later=True),
     "307 to another host, in a later run": Redirect(status=307, to=_another_host, later=True),
 }
@@ -105,6 +108,9 @@ def redirect_of_the_service_takes_no_token_elsewhere(agents: Agents, case: str) 
         service.redirects_to = f"{service.url}/moved"
         onwards = Answer(status=redirect.status, headers={"location": to})
         service.script.always(Endpoint.ELSEWHERE, onwards)
+    if redirect.goes_on:
+        further = Answer(status=redirect.status, headers={"location": f"{to}/further"})
+        install.world.attacker.script.always(Endpoint.OPERATION, further)
     run = require_ended(install.launch(f"a run whose calls are answered with {case}"))
     sent_on = [each for each in run.calls(party=SERVICE) if each.call.status == redirect.status]
     require.that(bool(sent_on), run.what, expected="a call that is redirected", got="none")

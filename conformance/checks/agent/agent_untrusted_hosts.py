@@ -78,17 +78,6 @@ def _authorization_server_in_the_clear(install: Install) -> None:
     world.gateway_endpoints.script.always(Endpoint.DISCOVERY, Answer(members=endpoints))
 
 
-def _service_has_moved(install: Install) -> None:
-    """The agent is a client of the first gateway, and the service now names another one."""
-    world = install.world
-    second = world.add_second_gateway()
-    # The party accepts unknown clients; otherwise it would not see what else they send.
-    second.accepts_any_client = True
-    require_done(install.launch("a run that makes the agent a client of the first gateway"))
-    end_tokens(world)
-    world.service.servers[:] = [second.site.authorization_server]
-
-
 def _token_endpoint_in_the_clear(install: Install) -> None:
     world = install.world
     endpoint = f"{world.url(PLAIN_HTTP)}{world.gateway_endpoints.site.token_path}"
@@ -220,12 +209,6 @@ LURES = {
         waits=(ATTACKER,),
         passes=_redirected,
         whose="a gateway that only the redirect names",
-    ),
-    "the service has moved to another gateway": Lure(
-        set_up=_service_has_moved,
-        waits=(SECOND, SECOND_CORE),
-        passes=_read_metadata,
-        whose="a gateway that the metadata name by now, and that is not the one which issued it",
     ),
 }
 # True if the install has worked before it is shown the metadata of another resource.

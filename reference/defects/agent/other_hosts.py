@@ -85,6 +85,24 @@ def follows_on_one_host(asked: Outgoing, answer: Answer) -> Outgoing | None:
     return replace(asked, url=url) if url and same and asked.method == "GET" else None
 
 
+def with_credentials_on_one_host() -> Callable[[Outgoing, Answer], Outgoing | None]:
+    """Compares the target with the request before: after another host, the next hop there has the token."""
+    first: list[Mapping[str, str]] = []
+
+    def followed(asked: Outgoing, answer: Answer) -> Outgoing | None:
+        url = redirected(asked, answer)
+        if asked.method != "GET" or url is None:
+            return None
+        if "Authorization" in asked.headers:
+            first[:] = [asked.headers]
+        same = urlsplit(url).netloc == urlsplit(asked.url).netloc
+        whole = first[0] if first else asked.headers
+        bare = {name: value for name, value in whole.items() if name != "Authorization"}
+        return replace(asked, url=url, headers=whole if same else bare)
+
+    return followed
+
+
 def exchanges_on_one_host() -> dict[str, Any]:
     """Follows a redirect of a POST to the same host, whatever its port and scheme."""
     named: set[str] = set()
@@ -215,6 +233,11 @@ DEFECTS = (
         may_ask=lambda url: may_ask(url) or url.endswith("/orders"),
     ),
     defect(
+        "token-back-at-the-next-redirect (AGENT-18): The agent drops the token at a redirect to another "
+        "host, and sends it at the next redirect on that host.",
+        followed=with_credentials_on_one_host(),
+    ),
+    defect(
         "exchange-redirected-on-one-host (AGENT-13): The agent follows a redirect of the exchange to "
         "another port of the same host, also in plain HTTP.",
         **exchanges_on_one_host(),
@@ -253,10 +276,6 @@ DEFECTS = (
         "metadata-that-begin-like-the-service (AGENT-13): The agent accepts metadata whose resource begins "
         "with the service's origin.",
         is_about=lambda metadata, url: str(metadata.get("resource")).startswith(origin(url)),
-    ),
-    defect(
-        "one-client-kept (AGENT-13): The agent uses one client for all gateways.",
-        client_of=lambda _: "the gateway",
     ),
     defect(
         "code-to-the-last-gateway (AGENT-13): The agent authorizes at the first gateway of the metadata, "

@@ -48,6 +48,11 @@ VARIANTS = (
         client_of=lambda endpoints: endpoints.issuer,
     ),
     variant(
+        "one-client-for-all-gateways: the agent stores one client, and shows it to every gateway that the "
+        "metadata name",
+        client_of=lambda _: "the gateway",
+    ),
+    variant(
         "refresh-token-for-an-issuer: the agent sends the refresh token to any gateway with the issuer of "
         "its ID token",
         renewed=_refreshed_at_the_issuer,
