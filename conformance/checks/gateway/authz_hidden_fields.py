@@ -23,12 +23,12 @@ def redirect_uri_in_a_form_is_not_believed(gateway: Gateway, world: World, case:
     It may be in a hidden field or in the form's address, as it is, percent-encoded or in base64. The request
     itself is right, and the user goes on after that form. A gateway may ignore such a value, or refuse it.
     """
-    attempt, other = world.attempt(), f"{CALLBACK}/gateproof-unregistered"
-    changes = {attempt.parameters["redirect_uri"]: other}
+    other = f"{CALLBACK}/gateproof-unregistered"
     left_out: list[LeftOut] = []
     acts = form_count(gateway, world)
     for act in range(1, acts + 1):
-        what = f"form {act} of {acts}, with another redirect URI in it"
+        what, attempt = f"form {act} of {acts}, with another redirect URI in it", world.attempt()
+        changes = {attempt.parameters["redirect_uri"]: other}
         try:
             visit = with_changes(gateway, act, attempt, changes, what, in_address=case, goes_on=True)
         except LeftOut as nothing:

@@ -36,7 +36,7 @@ CLAIMS = (("preferred_username", "name"), ("email",), ("sub",))
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_an_agentis_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+def name_of_an_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """Markup in a client_name is text on the pages: it creates no element and no attribute."""
     mark = new_mark()
     agent, here = _called(world, case(mark)), world.in_one_browser()
@@ -48,7 +48,7 @@ def name_of_an_agentis_no_markup(gateway: Gateway, world: World, case: Callable[
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_an_agent_without_a_codeis_no_markup(
+def name_of_an_agent_without_a_code_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
     """Markup in a client_name is text on pages after the user declines, and after a wrong request."""
@@ -63,7 +63,7 @@ def name_of_an_agent_without_a_codeis_no_markup(
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=PAYLOADS)
-def name_of_a_pending_agentis_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
+def name_of_a_pending_agent_is_no_markup(gateway: Gateway, world: World, case: Callable[[str], str]) -> None:
     """Markup in the client_name of a Pending agent is text on the pages for its users."""
     here = world.in_one_browser()
     try:
@@ -93,7 +93,7 @@ def name_of_an_agent_is_no_markup_after_a_failed_sign_in(
 
 
 @check("AUTHZ-23", needs=["sign-in:browser", "merchant"], cases=PAYLOADS)
-def what_the_merchant_says_of_a_useris_no_markup(
+def what_the_merchant_says_of_a_user_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], str]
 ) -> None:
     """Markup in a claim about the user, in ID token and userinfo, is text on the pages.
@@ -114,7 +114,7 @@ def what_the_merchant_says_of_a_useris_no_markup(
 
 
 @check("AUTHZ-23", needs=["sign-in:browser"], cases=REQUESTS)
-def what_a_request_saysis_no_markup(
+def what_a_request_says_is_no_markup(
     gateway: Gateway, world: World, case: Callable[[str], tuple[str, str]]
 ) -> None:
     """Markup in a request parameter creates no element and no attribute of a page, error pages included."""

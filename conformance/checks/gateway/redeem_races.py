@@ -22,7 +22,7 @@ from gateproof.conformance.kit.gateway.isolated_user import (
 )
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import Unavailable, expect, require
+from gateproof.conformance.suite.claims import LeftOut, Unavailable, expect, require
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.races import ASKERS, Races, require_answers, run_during, together
 from gateproof.conformance.suite.time_limits import RACE_HOLD_S
@@ -233,9 +233,11 @@ def _places(world: World) -> list[IsolatedUser]:
         project = replace(first.project, resource=sibling)
         places.append(at(first, project))
     elsewhere = isolated_user(world, own=True)
-    same = console.resource_in(world, elsewhere.project, indicator)
-    if same.merchant_client_id is not None:
-        places.append(at(elsewhere, replace(elsewhere.project, resource=same)))
+    # A gateway may refuse an indicator that it knows.
+    with suppress(LeftOut):
+        same = console.resource_in(world, elsewhere.project, indicator)
+        if same.merchant_client_id is not None:
+            places.append(at(elsewhere, replace(elsewhere.project, resource=same)))
     return [*places, elsewhere]
 
 

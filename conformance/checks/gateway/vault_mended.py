@@ -88,7 +88,7 @@ def new_sign_in_after_a_404_mends_it(world: World) -> None:
 
     renewed = alone.grant(agent)
 
-    _works(alone, world.backend.redeem_after_backoff(renewed, proxy_token))
+    _works(alone, world.backend.redeem_once_provisioned(renewed, proxy_token))
     if world.gateway.new_browser is not None:
         # An agent may be limited to one Project.
         alone, agent = isolated_user(world.in_one_browser(), own=True), world.agents.new()

@@ -15,7 +15,9 @@ from gateproof.conformance.kit.service.received import (
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
 from gateproof.conformance.suite.check import check
+from gateproof.conformance.suite.claims import require
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 PLACES = ("header", "query", "message")
@@ -47,25 +49,35 @@ def debugging_a_call_shows_no_proxy_client(
     no_credentials_in(received, _debugged(service, world, case), PROXY_SECRET, PROXY_ID)
 
 
-@check("SECRET-06", cases=PLACES)
+@check("SECRET-06", cases=("header", "query"))
 def debugging_an_error_shows_no_credential(
     service: Service, world: ServiceWorld, received: ServiceReceived, case: str
 ) -> None:
-    """If redemption fails, the answer to a call with a switch such as `debug` shows none of them either."""
+    """If redemption fails, the answer to a call with `debug` or `X-Debug` shows none of them either."""
     require_works(service, world)
+    token = world.unseen_token(USER)
+    service.keyring.add(Secret("access_token", token))
+    mark = "&" if "?" in service.operation.path else "?"
     world.gateway.script.always(Endpoint.REDEMPTION, Answer(status=500))
-    answers = _answers(service, world, case)
+    answer = service.operate_once(
+        f"Bearer {token}",
+        query=f"{mark}debug=true" if case == "query" else "",
+        headers=(("X-Debug", "1"),) if case == "header" else (),
+    )
     world.gateway.script.clear()
+    require.that(
+        answer.answer is not None, answer.step, expected="an answer", got=answer.outcome(), exchange=answer
+    )
 
-    no_credentials_in(received, answers, *EVERY)
+    no_credentials_in(received, [answer], *EVERY)
 
 
 def _debugged(service: Service, world: ServiceWorld, where: str) -> list[Exchange]:
+    """Answers to calls with one switch each; each of a user who is new, so that the service redeems."""
     require_served(service.serve(world.unseen_token(USER)), world.gateway.orders_of(USER))
-    return _answers(service, world, where)
-
-
-def _answers(service: Service, world: ServiceWorld, where: str) -> list[Exchange]:
-    """Answers to the calls of a user who is new, so that the service redeems."""
     switches = _HEADERS if where == "header" else _NAMES
-    return [answer for _, answer in asked_with(service, world.unseen_token(USER), where, switches)]
+    return [
+        answer
+        for name, value in switches.items()
+        for _, answer in asked_with(service, world.unseen_token(USER), where, {name: value})
+    ]

@@ -122,6 +122,10 @@ class SignIn(Protocol):
 class Browsing(Protocol):
     """One browser that keeps its cookies between visits."""
 
+    @property
+    def is_real(self) -> bool:
+        """True for a browser that runs scripts; another one then takes over its whole window."""
+
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         """Opens an address, and the user does what the pages ask for."""
 

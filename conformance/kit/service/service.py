@@ -56,9 +56,9 @@ class Service:
         """Calls the operation with exactly these Authorization headers."""
         return self._carry_out(self.wire.send, authorizations, query, headers)
 
-    def operate_once(self, *authorizations: str) -> Exchange:
+    def operate_once(self, *authorizations: str, query: str = "", headers: Headers = ()) -> Exchange:
         """Calls the operation and returns the answer as it is: a service with a fault may ask to wait."""
-        return self._carry_out(self.patient.send_once, authorizations, "", ())
+        return self._carry_out(self.patient.send_once, authorizations, query, headers)
 
     def operate_by(self, send: Send, *authorizations: str) -> Exchange:
         """Calls the operation, and sends every request with this function."""

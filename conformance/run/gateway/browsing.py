@@ -8,8 +8,8 @@ from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
 from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Visit
-from gateproof.conformance.run.gateway.replacing import replaced
-from gateproof.conformance.signin.addresses import resolve
+from gateproof.conformance.run.gateway.replacing import replaced, replaced_in_url
+from gateproof.conformance.signin.addresses import lands_on, resolve
 from gateproof.conformance.signin.page import Form
 from gateproof.conformance.signin.page_loop import PageSignIn
 from gateproof.conformance.signin.sign_in_result import SignInRequest, SignInResult
@@ -28,6 +28,11 @@ class KeptBrowser:
         self._pages = pages
         self._landed = landed
         self._browser = pages.browser(CALLBACK)
+
+    @property
+    def is_real(self) -> bool:
+        """True for a browser that runs scripts; another one then takes over its whole window."""
+        return not self._browser.changes_hidden
 
     def visit(self, url: str, redirect_uri: str, user: User, *, approve: bool) -> Visit:
         """Opens a URL, and the user acts on the pages."""
@@ -88,7 +93,9 @@ class KeptBrowser:
         request = _opening(url, user)
 
         def changed(form: Form) -> Form:
-            other = replace(form, action=replaced(form.action, changes)) if in_address else form
+            if lands_on(CALLBACK, form.action):
+                raise LeftOut("the form is sent to the agent, and not to the gateway")
+            other = replace(form, action=replaced_in_url(form.action, changes)) if in_address else form
             for item in () if in_address else form.fields:
                 value = replaced(item.value, changes)
                 if item.kind == "hidden" and value != item.value:

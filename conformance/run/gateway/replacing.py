@@ -20,6 +20,14 @@ def replaced(text: str, changes: Mapping[str, str]) -> str:
     return "".join(_in_base64(part, changes) for part in _PARTS.split(text))
 
 
+def replaced_in_url(url: str, changes: Mapping[str, str]) -> str:
+    """The URL with these parts replaced; each value of its query may be encoded by itself."""
+    path, mark, query = url.partition("?")
+    pairs = (pair.partition("=") for pair in query.split("&"))
+    changed = (f"{name}{equals}{replaced(value, changes)}" for name, equals, value in pairs)
+    return _plainly(path, changes) + mark + "&".join(changed)
+
+
 def _plainly(text: str, changes: Mapping[str, str]) -> str:
     for old, new in changes.items():
         text = text.replace(old, new).replace(quote(old, safe=""), quote(new, safe=""))

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from gateproof.conformance.run.gateway.replacing import replaced
+from gateproof.conformance.run.gateway.replacing import replaced, replaced_in_url
 
 OLD, NEW = "alice@merchant.example", "bob?>@merchant.example"
 SAID = {"login": OLD, "of all": "~~~???>>>~~~???>>>~~~???>>>"}
@@ -44,3 +44,11 @@ def test_text_is_replaced_in_its_encoding(form: str) -> None:
 @pytest.mark.parametrize("text", ["", "abc", "c2ln", "%zz", "\u00fc", "a.b:c|d", quote("/+=", safe="")])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert replaced(text, {OLD: NEW}) == text
+
+
+def test_values_in_a_url_are_replaced_one_by_one() -> None:
+    text = json.dumps(SAID)
+    url = "https://gateway.test:8443/res/decision?a&b={}&c={}#d"
+    before = url.format(for_urls(text), quote(OLD, safe=""))
+    after = url.format(for_urls(text.replace(OLD, NEW)), quote(NEW, safe=""))
+    assert replaced_in_url(before, {OLD: NEW}) == after
