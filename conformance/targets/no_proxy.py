@@ -8,14 +8,18 @@ from urllib.parse import urlsplit
 
 from gateproof.conformance.targets.party_names import hosts_below
 
-_HERE = ("127.0.0.1", "localhost", "::1")
+_HERE = ("127.0.0.1", "localhost")
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 def without_proxy(hosts: Iterable[str]) -> Mapping[str, str]:
     """Environment variables that exclude these hosts and loopback addresses from the caller's proxy.
 
-    Many HTTP clients send requests to localhost through a proxy unless NO_PROXY excludes it.
+    Many HTTP clients send requests to localhost through a proxy unless NO_PROXY excludes it. Without a proxy,
+    nothing is set: not every client can read each list.
     """
+    if not any(os.environ.get(form) for name in _PROXIES for form in (name, name.upper())):
+        return {}
     given = os.environ.get("NO_PROXY") or os.environ.get("no_proxy") or ""
     direct = ",".join(dict.fromkeys(each for each in (given, *_HERE, *hosts) if each))
     return {"NO_PROXY": direct, "no_proxy": direct}

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from gateproof.conformance.checks.gateway._visits import approves
 from gateproof.conformance.kit.gateway.gateway import BeyondReach, Browsing, Gateway, Visit
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import require
-from gateproof.conformance.suite.parties import Attempt
+from gateproof.conformance.suite.claims import LeftOut, require
+from gateproof.conformance.suite.parties import Attempt, User
 
 
 def form_count(gateway: Gateway, world: World) -> int:
@@ -55,6 +55,14 @@ def sent_from_another_browser(
     except BeyondReach as end:
         visit = end.visit
     return _there(gateway, visit, what)
+
+
+def users_with_two_passwords(world: World) -> tuple[User, User]:
+    """Two users; whoever types one's password has not signed in as the other."""
+    user, other = world.users[:2]
+    if user.password.reveal() == other.password.reveal():
+        raise LeftOut("both users have the same password")
+    return user, other
 
 
 def _there(gateway: Gateway, visit: Visit | None, what: str) -> Visit:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._exchanges import no_tokens
-from gateproof.conformance.checks.gateway._submitted_forms import form_count, with_changes
+from gateproof.conformance.checks.gateway._submitted_forms import (
+    form_count,
+    users_with_two_passwords,
+    with_changes,
+)
 from gateproof.conformance.checks.gateway._tokens import claims_of
 from gateproof.conformance.checks.gateway.authz_pending import require_held
 from gateproof.conformance.kit.gateway.approvals import require_approved
@@ -47,7 +51,7 @@ def redirect_uri_in_a_form_is_not_believed(gateway: Gateway, world: World, case:
 @check("AUTHZ-20", needs=["sign-in:browser", "users:2"])
 def user_in_a_hidden_field_is_not_believed(gateway: Gateway, world: World) -> None:
     """If the last form repeats the user, another user's name there gives no code of that user."""
-    user, other = world.users[:2]
+    user, other = users_with_two_passwords(world)
     acts, agent = form_count(gateway, world), world.agents.new()
     own, theirs = (_sub(world, agent, each) for each in (user, other))
     require.that(own != theirs, "sub of the second user", expected="another than the first's", got="the same")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -10,7 +11,7 @@ from gateproof.conformance.checks.gateway._markup import PAYLOADS, is_no_markup,
 from gateproof.conformance.checks.gateway._openid_sign_in import openid_sign_in
 from gateproof.conformance.checks.gateway._visits import visit_with
 from gateproof.conformance.checks.gateway.authz_markup import MISTAKES
-from gateproof.conformance.kit.gateway.gateway import CALLBACK, Gateway
+from gateproof.conformance.kit.gateway.gateway import CALLBACK, BeyondReach, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut
@@ -57,11 +58,13 @@ def error_of_the_merchant_is_no_markup(
     for payload in PAYLOADS.values():
         mark, browser = new_mark(), gateway.browser()
         attempt = world.attempt(resource=begun.resource, user=begun.user)
-        browser.look(gateway.authorization_url(attempt), begun.user)
+        with suppress(BeyondReach):
+            browser.look(gateway.authorization_url(attempt), begun.user)
         asked = [entry for entry in begun.received() if entry.endpoint == "authorization"][-1].sent
         said = {**case(payload(mark)), "state": asked.get("state", "")}
         joint = "&" if "?" in asked["redirect_uri"] else "?"
-        browser.look(f"{asked['redirect_uri']}{joint}{urlencode(said, quote_via=quote)}", begun.user)
+        with suppress(BeyondReach):
+            browser.look(f"{asked['redirect_uri']}{joint}{urlencode(said, quote_via=quote)}", begun.user)
 
         is_no_markup(gateway, world, mark, "an error of the merchant")
 

@@ -6,13 +6,21 @@ import pytest
 
 from gateproof.conformance.targets.no_proxy import party_hosts, without_proxy
 
-HERE = "127.0.0.1,localhost,::1"
+HERE = "127.0.0.1,localhost"
 
 
 @pytest.fixture(autouse=True)
-def no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.delenv("no_proxy", raising=False)
+def a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test:3128")
+
+
+def test_nothing_is_set_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HTTPS_PROXY")
+
+    assert without_proxy(["a.test"]) == {}
 
 
 def test_loopback_and_the_parties_are_excluded() -> None:
