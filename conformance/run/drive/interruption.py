@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateproof.conformance.run.drive.signals import is_postponed, not_ignored, remember
+from gateproof.conformance.run.drive.signals import ignore_half_made, is_postponed, not_ignored, remember
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -76,6 +76,7 @@ def _interrupt(frame: FrameType | None) -> None:
     if is_postponed() or _is_swallowing(frame):
         signal.setitimer(signal.ITIMER_REAL, _SOON_S)
         return
+    ignore_half_made()
     raise KeyboardInterrupt
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,18 @@ def what_stopped() -> str:
     return _REASONS[0] if _REASONS else "Ctrl-C"
 
 
+def ignore_half_made() -> None:
+    """Says nothing of objects that cannot be deleted because an interruption came in their constructor."""
+    before = sys.unraisablehook
+
+    def told(unraisable: sys.UnraisableHookArgs) -> None:
+        lacks = issubclass(unraisable.exc_type, AttributeError)
+        if not (lacks and getattr(unraisable.object, "__name__", "") == "__del__"):
+            before(unraisable)
+
+    sys.unraisablehook = told
+
+
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP raise KeyboardInterrupt, so that the record is closed and processes are stopped.
@@ -45,6 +58,7 @@ def terminated_as_interrupted() -> Iterator[None]:
         if _BUSY:
             _WAITING.append(number)
             return
+        ignore_half_made()
         raise KeyboardInterrupt
 
     stopping = not_ignored(signal.SIGTERM, signal.SIGHUP)

@@ -105,3 +105,35 @@ def test_stopped_run_reports_and_cleans_up(stop: signal.Signals, workers: int, t
     )
     assert verified.returncode == 0, verified.stdout + verified.stderr
     assert not any(alive(int(pid)) for pid in (tmp_path / "pids").read_text().split())
+
+
+HALF_MADE = """
+import os, signal
+from gateproof.conformance.run.drive.signals import terminated_as_interrupted
+
+class Half:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        self.closed = False
+    def __del__(self):
+        self.closed
+
+class Broken:
+    def __del__(self):
+        raise ValueError("is still told")
+
+try:
+    with terminated_as_interrupted():
+        Half()
+except KeyboardInterrupt:
+    Broken()
+"""
+
+
+def test_object_whose_constructor_was_interrupted_prints_nothing() -> None:
+    """Libraries delete such objects later, and the interpreter would print a traceback of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", HALF_MADE], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "AttributeError" not in done.stderr
+    assert "is still told" in done.stderr
