@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gateproof.conformance.kit.gateway.world import World
-from gateproof.conformance.suite.claims import attach, expect
+from gateproof.conformance.suite.claims import attach, expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Grant, User
 from gateproof.conformance.wire.documents import keys_in, strings_in
 from gateproof.conformance.wire.jose import read
@@ -21,6 +21,11 @@ def claims_of(world: World, grant: Grant) -> Mapping[str, Any]:
     claims = world.jwt(grant.access_token, "gateway access token").claims
     attach(claims=claims)
     return claims
+
+
+def sub_of(world: World, grant: Grant) -> str:
+    """The `sub` of the grant's access token."""
+    return require.text(claims_of(world, grant).get("sub"), "sub")
 
 
 def ext_of(world: World, grant: Grant) -> Mapping[str, Any]:

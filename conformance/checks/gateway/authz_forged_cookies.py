@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from gateproof.conformance.checks.gateway._submitted_forms import users_with_two_passwords
-from gateproof.conformance.checks.gateway._tokens import claims_of
-from gateproof.conformance.checks.gateway._visits import in_browser
+from gateproof.conformance.checks.gateway._tokens import sub_of
+from gateproof.conformance.checks.gateway._visits import in_browser, was_answered
 from gateproof.conformance.kit.gateway.gateway import BeyondReach, Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import expect, require
-from gateproof.conformance.suite.parties import Grant
 
 
 @check("AUTHZ-20", needs=["sign-in:browser", "users:2"])
@@ -21,8 +20,8 @@ def cookies_that_name_another_user_sign_nobody_in(gateway: Gateway, world: World
     """
     user, other = users_with_two_passwords(world)
     agent, browser, forger = world.agents.new(), gateway.browser(), gateway.browser()
-    own = _sub(world, in_browser(world, browser).grant(agent=agent, user=user))
-    theirs = _sub(world, world.grant(agent=agent, user=other))
+    own = sub_of(world, in_browser(world, browser).grant(agent=agent, user=user))
+    theirs = sub_of(world, world.grant(agent=agent, user=other))
     require.that(own != theirs, "sub of the second user", expected="another than the first's", got="the same")
     forger.forge_cookies(browser, gateway.hosts(), {user.login: other.login, own: theirs})
     attempt = world.attempt(user=user)
@@ -34,11 +33,7 @@ def cookies_that_name_another_user_sign_nobody_in(gateway: Gateway, world: World
     gateway.record_secrets(visit)
 
     what = f"authorization in a browser whose cookies name {other.name}, where only {user.name} signed in"
-    subs = [
-        _sub(world, world.grant_of(world.authorization_of(attempt, code), attempt)) for code in visit.codes()
-    ]
+    was_answered(visit, what)
+    codes = [world.authorization_of(attempt, code) for code in visit.codes()]
+    subs = [sub_of(world, world.grant_of(code, attempt)) for code in codes]
     expect.that(theirs not in subs, what, expected=f"no code of {other.name}", got="one")
-
-
-def _sub(world: World, grant: Grant) -> str:
-    return require.text(claims_of(world, grant).get("sub"), "sub")

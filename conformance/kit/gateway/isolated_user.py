@@ -28,7 +28,7 @@ BY_CLOCK_S, STEP_S = 60, 70
 STEPS, ROUNDED_UP_S = 3, 2
 # If it cannot be moved: a lifetime short enough to wait for, and by how much a gateway may round it up.
 BY_WAITING_S, ROUNDED_S = 1, 0.5
-SERVER_ERRORS = 500
+_SERVER_ERRORS = 500
 # How long a gateway may accept a token after the merchant calls it expired.
 LATE_S = 3.0
 # Outcomes of a working merchant, positive or negative.
@@ -261,7 +261,7 @@ def _last_call(world: World) -> int:
 def _keeps_away(world: World, grant: Grant, answer: Exchange, since: int) -> bool:
     """True for a server error of a gateway that has not called the merchant for this user."""
     client_id = grant.resource.merchant_client_id
-    if (answer.status or 0) < SERVER_ERRORS or world.merchant is None or client_id is None:
+    if (answer.status or 0) < _SERVER_ERRORS or world.merchant is None or client_id is None:
         return False
     return not any(entry.login == grant.user.login for entry in world.merchant.journal(client_id, since))
 
