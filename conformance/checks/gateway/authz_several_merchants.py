@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateproof.conformance.checks.gateway._visits import no_code
+from gateproof.conformance.checks.gateway._visits_anywhere import visit_anywhere
 from gateproof.conformance.kit.gateway.codes import require_code
 from gateproof.conformance.kit.gateway.gateway import Browsing, Visit
 from gateproof.conformance.kit.gateway.isolated_user import let_expire
@@ -199,11 +200,9 @@ def _is_not_signed_in(world: World, browser: Browsing, at: MerchantAccount) -> N
 
 
 def _visit(world: World, browser: Browsing, at: MerchantAccount, user: User) -> Visit:
-    gateway = world.gateway
     attempt = world.attempt(resource=at.alone.resource, user=user)
-    url = gateway.authorization_url(attempt)
-    visit = browser.visit(url, attempt.agent.redirect_uri, user, approve=True)
-    return gateway.record_secrets(visit)
+    url = world.gateway.authorization_url(attempt)
+    return visit_anywhere(world.gateway, browser, url, attempt.agent.redirect_uri, user)
 
 
 def _used(world: World, honest: MerchantAccount, other: MerchantAccount, *, hostile: bool) -> None:

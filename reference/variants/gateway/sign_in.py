@@ -150,9 +150,9 @@ def _told_who_it_is(_store: Store, facts: AuthorizationFacts, person: Person | N
 
 VARIANTS = (
     variant(
-        "errors-on-a-page: the gateway shows errors and denials on a page, and does not send them to the "
-        "agent",
-        redirects_error=lambda _refusal: False,
+        "errors-on-a-page: the gateway shows errors and denials on a page; it sends the agent only errors "
+        "in the scope",
+        redirects_error=lambda refusal: refusal.error == "invalid_scope",
     ),
     variant(
         "pending-agents-are-told: a Pending agent gets an error by redirect",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gateproof.reference.defects.defect import without
+from dataclasses import replace
+
+from gateproof.reference.defects.defect import instead
 from gateproof.reference.deviations.reissued_token import ReissuedToken
 from gateproof.reference.gateway.policy import code_exchange, proxy, redemption, registration, token_claims
 from gateproof.reference.gateway.records import ProxyClient, VaultEntry
@@ -43,6 +45,14 @@ def _in_the_form_too(facts: code_exchange.TokenRequestFacts) -> proxy.ProxyCrede
     return proxy.proxy_credentials(facts)
 
 
+def _client_credentials_too(facts: registration.RegistrationFacts) -> Refusal | None:
+    grants = facts.value("grant_types")
+    if isinstance(grants, list):
+        known = [grant for grant in grants if grant != "client_credentials"]
+        facts = replace(facts, metadata={**facts.metadata, "grant_types": known})
+    return registration.grants_are_supported(facts)
+
+
 def _agents_among_them(store: Store, credentials: proxy.ProxyCredentials) -> ProxyClient | None:
     """Accepts agents as clients, too; redemption refuses their tokens."""
     agent = store.agents.get(credentials.client_id)
@@ -77,7 +87,9 @@ VARIANTS = (
     variant(
         "agents-get-tokens-that-redeem-nothing: an agent may register and use client_credentials, but its "
         "token is useless at redemption",
-        registration_checks=without(registration.REGISTRATION_CHECKS, registration.grants_are_supported),
+        registration_checks=instead(
+            registration.REGISTRATION_CHECKS, registration.grants_are_supported, _client_credentials_too
+        ),
         proxy_credentials=_in_the_form_too,
         proxy_client_named=_agents_among_them,
     ),
