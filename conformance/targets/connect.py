@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def connect_control(control: Control) -> HttpControl | CommandControl:
     """The control plane of a target; nothing is sent before the first action."""
     if control.url is not None:
-        return HttpControl(control.url, token=control.token, ca_file=control.ca_file)
+        return HttpControl(control.url, token=control.token, reach=control.reach)
     if control.command is None:
         raise ValueError("a control has an address or a command")
     return CommandControl(control.command, cwd=control.cwd)

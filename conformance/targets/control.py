@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import httpcore
 
+from gateproof.conformance.targets.model import Reach
 from gateproof.conformance.targets.processes import CommandFailed, exit_text, run_command
 from gateproof.conformance.wire.http1 import Incoming, Outgoing, escaped, exchanged, has_ended
 from gateproof.conformance.wire.pool import End, Line, Pool
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
     from gateproof.conformance.wire.secret import Secret
 
-TIMEOUT_S = 30.0
+# An adapter answers when the effect holds in all processes, which may take a minute.
+TIMEOUT_S = 90.0
 # Reusing an idle connection that the server has closed would look like a failed action.
 _KEEPALIVE_S = 1.0
 LONGEST_ANSWER = 1024 * 1024
@@ -88,7 +90,8 @@ class HttpControl:
     This uses the connections of the recorder, because a run calls it thousands of times: see docs/adr/0006.
     """
 
-    def __init__(self, url: str, *, token: Secret | None = None, ca_file: Path | None = None) -> None:
+    def __init__(self, url: str, *, token: Secret | None = None, reach: Reach | None = None) -> None:
+        reach = reach or Reach()
         there = httpcore.URL(escaped(url))
         name, is_secure = there.host.decode("ascii"), there.scheme == b"https"
         self._end = End(
@@ -104,7 +107,10 @@ class HttpControl:
         ]
         if token is not None:
             self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
-        trusted = trusting(ca_file) if is_secure else None
+        self._headers += [(name.encode(), value.encode()) for name, value in reach.headers.items()]
+        trusted = trusting(reach.ca_file) if is_secure else None
+        if trusted is not None and reach.client_cert is not None:
+            trusted.load_cert_chain(*reach.client_cert)
         self._pool = Pool(trusted, httpcore.SyncBackend(), keep_s=_KEEPALIVE_S)
         # For an action whose kept connection ended before the answer.
         self._new = Pool(trusted, httpcore.SyncBackend(), keep_s=0.0)

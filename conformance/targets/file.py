@@ -12,9 +12,11 @@ from gateproof.conformance.targets import kinds, schema
 from gateproof.conformance.targets.errors import TargetError
 from gateproof.conformance.targets.model import (
     AgentTarget,
+    Control,
     GatewayTarget,
     Limits,
     Logs,
+    Reach,
     ServiceTarget,
     Target,
     World,
@@ -22,6 +24,7 @@ from gateproof.conformance.targets.model import (
 from gateproof.conformance.targets.ports import has_port, may_run_twice, with_ports
 from gateproof.conformance.targets.reading import At, read_table, toml_type
 from gateproof.conformance.wire.ports import free_ports, kept_port
+from gateproof.conformance.wire.route import origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -114,6 +117,13 @@ def _elsewhere(role: str) -> dict[str, str]:
     }
 
 
+def _reached(control: Control, target: Mapping[str, Any], reach: Reach) -> Control:
+    """Headers and client certificate go to a control on the target's own origins, and to no other."""
+    own = {origin(target[name]) for name in ("base_url", "core_url")}
+    is_own = control.url is not None and origin(control.url) in own
+    return replace(control, reach=reach if is_own else Reach(ca_file=reach.ca_file))
+
+
 def _gateway(found: dict[str, Any], at: At) -> GatewayTarget:
     target: dict[str, Any] = found["target"]
     reach = schema.reach(target, at.into("[target]"))
@@ -137,7 +147,7 @@ def _gateway(found: dict[str, Any], at: At) -> GatewayTarget:
         core_url=target["core_url"],
         reach=reach,
         launch=found.get("launch"),
-        control=None if control is None else replace(control, ca_file=reach.ca_file),
+        control=None if control is None else _reached(control, target, reach),
         sign_in=sign_in,
         users=schema.users(found.get("users"), at),
         names_users="users" in found,

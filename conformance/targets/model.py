@@ -31,6 +31,19 @@ class Launch:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """Connection settings for a target: trusted CA, client certificate, additional headers.
+
+    `origins` are further ones that a run may talk to. They get no headers and no client certificate.
+    """
+
+    ca_file: Path | None = None
+    client_cert: tuple[Path, Path] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    origins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
     """The control API: a URL or a command, never both."""
 
@@ -38,7 +51,7 @@ class Control:
     url: str | None = None
     command: tuple[str, ...] | None = None
     token: Secret | None = None
-    ca_file: Path | None = None
+    reach: Reach = field(default_factory=Reach)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +95,12 @@ class Address:
 
     host: str
     port: int
+
+    @property
+    def netloc(self) -> str:
+        """The form of a URL, in which an IPv6 address has brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -183,19 +202,6 @@ class Logs:
     """Log files of a target; they need not exist before it runs."""
 
     files: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
-    """Connection settings for a target: trusted CA, client certificate, additional headers.
-
-    `origins` are further ones that a run may talk to. They get no headers and no client certificate.
-    """
-
-    ca_file: Path | None = None
-    client_cert: tuple[Path, Path] | None = None
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    origins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from math import inf
+from math import ceil, inf
 
 from gateproof.conformance.suite.time_limits import CLOCK_SKEW_S
 from gateproof.conformance.targets import actions
@@ -48,7 +48,11 @@ class Clock:
         return bool(self.moves)
 
     def advance(self, seconds: float) -> None:
-        """Moves the target's clock, and the fake merchant's with it."""
+        """Moves the target's clock, and the fake merchant's with it, by whole seconds, rounded up.
+
+        A control with a typed request may accept only integers.
+        """
+        seconds = ceil(seconds)
         actions.advance_clock(control_for(self.control, "advance_clock"), seconds)
         self.moves = True
         self.offset_s += seconds

@@ -247,7 +247,7 @@ def _addresses(target: ServiceTarget, scheme: str, stack: ExitStack) -> tuple[Ad
     """One address for all parties if it is configured by hand; otherwise two with one origin, or three."""
     world = target.world
     if world.listen is not None:
-        public = world.public_url or f"{scheme}://{world.listen.host}:{world.listen.port}"
+        public = world.public_url or f"{scheme}://{world.listen.netloc}"
         addresses = Addresses(base_url=public, core_url=public, merchant_api_url=f"{public}/merchant")
         return addresses, [world.listen]
     number = 2 if target.own_parties.one_origin else 3

@@ -44,7 +44,7 @@ def start_merchant(
     reach = target.reach
     config = MerchantConfig(
         admin_token=secrets.token_urlsafe(24),
-        listen=f"{place.listen.host}:{place.listen.port}" if place else "127.0.0.1:0",
+        listen=place.listen.netloc if place else "127.0.0.1:0",
         public_url=place.public_url if place else None,
         name=host_of(MERCHANT, target.own_parties.names)
         if target.own_parties.names and place is None

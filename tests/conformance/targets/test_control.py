@@ -18,7 +18,7 @@ from gateproof.conformance.targets.control import (
     Refused,
     Unsupported,
 )
-from gateproof.conformance.targets.model import Control
+from gateproof.conformance.targets.model import Control, Reach
 from gateproof.conformance.wire.secret import Secret
 
 # What the stand-in answers, by action: status and body.
@@ -44,6 +44,7 @@ class _Console(BaseHTTPRequestHandler):
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.heard.append((asked, self.headers.get("Authorization")))
+        self.server.staging = self.headers.get("X-Staging")
         status, body = ANSWERS.get(asked["action"], (404, b""))
         self.send_response(status)
         self.send_header("Content-Type", "application/json; charset=utf-8")
@@ -327,3 +328,13 @@ def test_the_target_file_decides_the_way(tmp_path):
 
     assert isinstance(by_command, CommandControl)
     assert isinstance(over_http, HttpControl)
+
+
+def test_a_control_gets_the_headers_of_its_origin(console):
+    reach = Reach(headers={"X-Staging": "1"})
+    plane = HttpControl(f"http://127.0.0.1:{console.server_port}/control", reach=reach)
+
+    actions.describe(plane)
+    plane.close()
+
+    assert console.staging == "1"

@@ -73,7 +73,9 @@ request_timeout_s = 5.5
     assert target.launch.restart
     assert target.reach.origins == ("https://idp.example", "http://localhost:9000")
     assert target.control.token.reveal() == "control-s3cret"
-    assert target.control.ca_file == tmp_path / "ca.pem"
+    assert target.control.reach.ca_file == tmp_path / "ca.pem"
+    assert not target.control.reach.headers
+    assert target.control.reach.client_cert is None
     assert target.sign_in.steps[0].press == "Sign in"
     assert target.users[0].password.reveal() == "alice-s3cret"
     assert target.merchant.listen == Address(host="127.0.0.1", port=0)
@@ -85,6 +87,19 @@ request_timeout_s = 5.5
     assert target.projects[0].proxy_clients[0].state == "active"
     assert "s3cret" not in repr(target)
     assert "debug" not in repr(target)
+
+
+def test_a_control_on_the_targets_own_origin_gets_its_headers(read, texts):
+    target = read(
+        texts.gateway
+        + """
+headers = { X-Staging = "1" }
+[control]
+url = "https://127.0.0.1:8443/_control"
+"""
+    )
+
+    assert target.control.reach.headers == {"X-Staging": "1"}
 
 
 def test_a_service_and_its_world_are_read(read, tmp_path, texts):
