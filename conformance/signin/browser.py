@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from gateproof.conformance.signin.addresses import is_web, resolve, same_origin, without_query
 from gateproof.conformance.signin.cookies import Jar
+from gateproof.conformance.signin.fetch_metadata import fetch_metadata
 from gateproof.conformance.signin.markup import read_page
 from gateproof.conformance.signin.page import Page
 from gateproof.conformance.signin.referrer import origin_header, referer
@@ -16,7 +17,7 @@ from gateproof.conformance.signin.submission import Submission, submit
 from gateproof.conformance.wire.exchange import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
 
     from gateproof.conformance.signin.page import Button, Form, Refresh
     from gateproof.conformance.wire.exchange import Answer, Exchange
@@ -120,12 +121,14 @@ class Browser:
     def _navigate(self, going: Submission, source: Page | None) -> View:
         """Follows redirects and refreshes up to a page or to a URL that must not be opened."""
         crossed, waited_s, shown = False, 0.0, 0
+        visited: list[str] = []
         while shown < MOST_REDIRECTS:
             shown += 1
             if not is_web(going.url) or not self._may_visit(going.url):
                 return Redirected(url=going.url)
-            exchange = self._send(self._request(going, source, crossed=crossed))
+            exchange = self._send(self._request(going, source, visited, crossed=crossed))
             self.hops.append(without_query(going.url))
+            visited.append(going.url)
             answer = exchange.answer
             if answer is None:
                 return NoPage(reason=exchange.failure or "no answer")
@@ -141,12 +144,14 @@ class Browser:
                     if pause_s > LONGEST_PAUSE_S or self._waiting.is_over(page, waited_s):
                         return page
                     time.sleep(pause_s)
-                after, source = Submission(method="GET", url=page.refresh.url), page
+                after, source, visited = Submission(method="GET", url=page.refresh.url), page, []
             crossed = crossed or not same_origin(going.url, after.url)
             going = after
         return NoPage(reason=f"more than {MOST_REDIRECTS} redirects in a row")
 
-    def _request(self, going: Submission, source: Page | None, *, crossed: bool) -> Request:
+    def _request(
+        self, going: Submission, source: Page | None, visited: Sequence[str], *, crossed: bool
+    ) -> Request:
         url = going.url.partition("#")[0]
         headers = [("Accept", _ACCEPT), ("Accept-Language", "en-GB,en;q=0.9")]
         if going.content_type is not None:
@@ -158,6 +163,7 @@ class Browser:
                 # After a redirect to another origin, browsers send Origin: null.
                 named = "null" if crossed else origin_header(source.referrer_policy, source.url, url)
                 headers.append(("Origin", named))
+        headers += fetch_metadata(url, None if source is None else source.url, visited)
         cookie = self.cookies.header(url)
         if cookie is not None:
             headers.append(("Cookie", cookie))

@@ -67,6 +67,14 @@ def _for_browsers_that_keep_cookies(asked: Asked, answered: Answered, gateway: G
     return answered
 
 
+def _from_own_pages(asked: Asked, answered: Answered, _: Gateway) -> Answered:
+    """Accepts forms of its own pages only, as the browser says in Sec-Fetch-Site."""
+    is_form = asked.method == "POST" and "/sign-in/" in asked.path and not asked.path.endswith("/callback")
+    if is_form and asked.headers.get("sec-fetch-site") != "same-origin":
+        return Answered(status=403, headers=(("content-type", "text/plain"),), body=b"cross-origin request")
+    return answered
+
+
 def _says_who_asked(asked: Asked, answered: Answered, _: Gateway) -> Answered:
     """Returns the request ID of the client, or a hash of the body."""
     name = asked.headers.get("x-request-id") or hashlib.sha256(asked.body).hexdigest()
@@ -179,6 +187,10 @@ VARIANTS = (
     variant(
         "cookie-on-the-first-hop: sign-in requires a cookie that the first redirect sets",
         around=altering_answers(_for_browsers_that_keep_cookies),
+    ),
+    variant(
+        "forms-by-sec-fetch-site: a form is accepted only with the header Sec-Fetch-Site: same-origin",
+        around=altering_answers(_from_own_pages),
     ),
     variant(
         "reasons-on-another-site: the gateway redirects a browser that cannot continue to the operator's "
