@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gateproof.conformance.kit.gateway.agents import AGENT_DOMAIN, AGENT_NAME
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.claims import attach, expect, require
 from gateproof.conformance.suite.parties import Agent, Attempt, Grant, User
@@ -68,6 +69,25 @@ def names_the_agent(found: Mapping[str, Any], agent: Agent) -> None:
         any(agent.client_id in text for text in strings_in(found)),
         "ext.agent",
         expected=f"the client ID {agent.client_id}",
+        got=f"members {', '.join(keys_in(found))}",
+    )
+
+
+# For each of the three: words of which one must occur in a key or a value of `ext.agent`.
+AGENT_FACTS = {
+    "domain": ("domain", AGENT_DOMAIN),
+    "name": ("name", AGENT_NAME),
+    "verifications": ("verif",),
+}
+
+
+def carries(found: Mapping[str, Any], words: Sequence[str]) -> None:
+    """One of these words occurs in a key or a value of `ext.agent`."""
+    texts = [text.lower() for text in (*keys_in(found), *strings_in(found))]
+    expect.that(
+        any(word.lower() in text for word in words for text in texts),
+        "ext.agent",
+        expected=f"{words[0]}, as a key or a value",
         got=f"members {', '.join(keys_in(found))}",
     )
 

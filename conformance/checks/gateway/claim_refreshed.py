@@ -9,8 +9,10 @@ from gateproof.conformance.checks.gateway._refreshed_tokens import (
 )
 from gateproof.conformance.checks.gateway._second_project import agents_for, grant_at_for_same_agent
 from gateproof.conformance.checks.gateway._tokens import (
+    AGENT_FACTS,
     agent_in,
     bound_to,
+    carries,
     claims_of,
     ext_of,
     in_the_future,
@@ -101,6 +103,12 @@ def renewed_token_names_the_agent(world: World) -> None:
     grant = reused_refreshed_grant(world)
 
     names_the_agent(agent_in(ext_of(world, grant)), grant.agent)
+
+
+@check("CLAIM-07", cases=AGENT_FACTS)
+def renewed_agent_carries(world: World, case: tuple[str, ...]) -> None:
+    """After a refresh, `ext.agent` still contains the agent's domain, name and verifications."""
+    carries(agent_in(ext_of(world, reused_refreshed_grant(world))), case)
 
 
 @check("CLAIM-08")

@@ -9,7 +9,7 @@ from gateproof.conformance.checks.gateway._exchanges import TOKENS, code_after_w
 from gateproof.conformance.kit.gateway.gateway import Gateway
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
-from gateproof.conformance.suite.claims import LeftOut, expect
+from gateproof.conformance.suite.claims import LeftOut, expect, require
 from gateproof.conformance.suite.parties import Grant
 
 _JWT = "urn:ietf:params:oauth:token-type:jwt"
@@ -51,9 +51,7 @@ def grant_that_nobody_announced_gives_no_tokens(
     announced.
     """
     grant_type, fields = case
-    announced = world.discovery(world.projects.home().resource).get("grant_types_supported")
-    if grant_type != "password" and isinstance(announced, list) and grant_type in announced:
-        raise LeftOut(f"the gateway announces the grant {grant_type}")
+    _is_not_announced(world, grant_type)
     if case is GRANTS["password-that-is-wrong"] and world.merchant is None:
         raise LeftOut("at another merchant than the fake one, a run tries only one wrong password")
     code_after_working_exchange(world)
@@ -65,3 +63,23 @@ def grant_that_nobody_announced_gives_no_tokens(
     answer = gateway.token_request(list(form.items()))
 
     expect(replace(answer, step=f"token request with grant_type={grant_type}")).not_granted("tokens", *TOKENS)
+
+
+@check("CODE-17", cases={name: name for name in ("password", "implicit", "gateproof")})
+def proxy_client_gets_no_token_by_another_grant(gateway: Gateway, world: World, case: str) -> None:
+    """A Proxy client with correct credentials gets no token by a grant type that is not announced."""
+    _is_not_announced(world, case)
+    client = world.projects.home().proxy_client
+    require(gateway.proxy_token(client)).status(200)
+
+    answer = gateway.token_request([("grant_type", case)], gateway.basic(client))
+
+    step = f"token request of a Proxy client with grant_type={case}"
+    expect(replace(answer, step=step)).not_granted("tokens", *TOKENS)
+
+
+def _is_not_announced(world: World, grant_type: str) -> None:
+    """Raises LeftOut if the discovery document has this grant type; `password` never counts."""
+    announced = world.discovery(world.projects.home().resource).get("grant_types_supported")
+    if grant_type != "password" and isinstance(announced, list) and grant_type in announced:
+        raise LeftOut(f"the gateway announces the grant {grant_type}")

@@ -9,7 +9,12 @@ from functools import partial
 from gateproof.conformance.kit.gateway import concurrent
 from gateproof.conformance.kit.gateway.codes import LATER_ERROR, was_ended
 from gateproof.conformance.kit.gateway.gateway import Gateway, Visit
-from gateproof.conformance.kit.gateway.isolated_user import new_user
+from gateproof.conformance.kit.gateway.isolated_user import (
+    isolated_user,
+    let_expire,
+    new_user,
+    require_unexpired,
+)
 from gateproof.conformance.kit.gateway.world import World
 from gateproof.conformance.suite.check import check
 from gateproof.conformance.suite.claims import LeftOut, expect
@@ -18,8 +23,9 @@ from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.conformance.suite.races import together
 from gateproof.conformance.wire import agent as agent_wire
 from gateproof.conformance.wire.exchange import Exchange
+from gateproof.conformance.wire.secret import Secret
 
-AT_ONCE = 16
+AT_ONCE, REFRESHES = 16, 8
 # The statuses of a busy target, the total time of all retries, and the pause between them.
 BUSY, BUSY_S, PAUSE_S = (429, 503), 30.0, 0.5
 
@@ -67,6 +73,25 @@ def users_at_once(gateway: Gateway, world: World) -> None:
         late = answer.status == 404
         last = world.backend.redeem_once_provisioned(grant, proxy_token) if late else answer
         waiting.expect_served(last, "access_token")
+
+
+@check("ROBUST-05", needs=["merchant"], alone=True)
+def refreshes_of_several_users_at_once(gateway: Gateway, world: World) -> None:
+    """Concurrent redemptions of several users, each of which needs a refresh at the merchant, all succeed."""
+    first = isolated_user(world)
+    users = [first, *(first.beside() for _ in range(1 if first.given else REFRESHES - 1))]
+    agent, redemptions = world.agents.new(), list[tuple[Grant, Secret]]()
+    for each in users:
+        each.short_lived()
+        redemptions.append((each.grant(agent), each.proxy_token()))
+        world.backend.require_redeemed(*redemptions[-1])
+    let_expire(world)
+    waiting = _BusyRetries(gateway)
+
+    answers = concurrent.redemptions(gateway, redemptions)
+    for (grant, _), answer in zip(redemptions, answers, strict=True):
+        require_unexpired(world, grant, answer)
+        waiting.expect_served(answer, "access_token")
 
 
 @check("ROBUST-05", alone=True)

@@ -111,6 +111,19 @@ def far_from_expiry_nothing_is_refreshed(world: World, case: int) -> None:
     _returned_as_it_is(world, alone, grant, proxy_token, first)
 
 
+@check("VAULT-05")
+def long_lived_token_without_a_refresh_token_is_returned(world: World) -> None:
+    """A merchant token far from its expiry is returned although it came without a refresh token."""
+    alone = isolated_user(world)
+    alone.script(access_token_lifetime_s=LONG_LIFE_S, issue_refresh_token=False)
+    grant, proxy_token = alone.grant(), alone.proxy_token()
+    first = world.backend.redeem_after_backoff(grant, proxy_token)
+    require.step_of("redemption")(first).status(200, 410)
+    expect(first).status(200)
+
+    _returned_as_it_is(world, alone, grant, proxy_token, first)
+
+
 @check("VAULT-05", needs=["control:advance_clock"], cases=WHILES)
 def a_while_later_nothing_is_refreshed_either(world: World, case: tuple[int, int]) -> None:
     """Some minutes after a sign-in, the cached long-lived merchant token is returned without a refresh."""
