@@ -107,7 +107,9 @@ class HttpControl:
         ]
         if token is not None:
             self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
-        self._headers += [(name.encode(), value.encode()) for name, value in reach.headers.items()]
+        own = {name.lower() for name, _ in self._headers}
+        further = [(name.encode(), value.encode()) for name, value in reach.headers.items()]
+        self._headers += [(name, value) for name, value in further if name.lower() not in own]
         trusted = trusting(reach.ca_file) if is_secure else None
         if trusted is not None and reach.client_cert is not None:
             trusted.load_cert_chain(*reach.client_cert)

@@ -121,10 +121,11 @@ def one_clients_idea_of_the_host_stays_its_own(gateway: Gateway, world: World, c
         authorization_endpoint(gateway.base_url, resource.id),
     )
     for name in ("issuer", "token_endpoint", "jwks_uri"):
-        # An address below the Resource's own path breaks another rule.
-        expect.equal(
-            _without_the_id(after.get(name), resource), _without_the_id(other.get(name), beside), name
-        )
+        value, expected = after.get(name), other.get(name)
+        if value != expected:
+            # An address below the Resource's own path breaks another rule.
+            value, expected = _without_the_id(value, resource), _without_the_id(expected, beside)
+        expect.equal(value, expected, name)
 
 
 @check("DISC-04")
@@ -215,7 +216,7 @@ def _less_known(world: World) -> Resource:
 
 def _another(world: World) -> Resource:
     """The second Resource of a Project if there is one, and else the first."""
-    with suppress(Unavailable):
+    with suppress(Unavailable, LeftOut):
         return world.projects.two_resources()[1]
     return world.projects.home().resource
 
