@@ -31,7 +31,7 @@ class _ByClientId:
 
 
 class _AsDiscovered:
-    """Takes token endpoints from discovery documents, and stores them by the issuer in each document."""
+    """Believes discovery documents that name another merchant's issuer about its token endpoint."""
 
     def __init__(self, merchants: Merchants) -> None:
         self._merchants = merchants
@@ -42,7 +42,8 @@ class _AsDiscovered:
         if merchant.issuer not in self._read:
             self._read.add(merchant.issuer)
             document = await self._merchants.document_of(merchant.issuer, merchant.ca_file) or {}
-            self._known[str(document.get("issuer"))] = str(document.get("token_endpoint"))
+            if document.get("issuer", merchant.issuer) != merchant.issuer:
+                self._known[str(document["issuer"])] = str(document.get("token_endpoint"))
         endpoint = self._known.get(merchant.issuer, merchant.token_endpoint)
         return await self._merchants.ask(replace(merchant, token_endpoint=endpoint), form)
 
