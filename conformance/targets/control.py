@@ -108,6 +108,7 @@ class HttpControl:
         if token is not None:
             self._headers.append((b"Authorization", f"Bearer {token.reveal()}".encode()))
         own = {name.lower() for name, _ in self._headers}
+        self._further = reach.headers
         further = [(name.encode(), value.encode()) for name, value in reach.headers.items()]
         self._headers += [(name, value) for name, value in further if name.lower() not in own]
         trusted = trusting(reach.ca_file) if is_secure else None
@@ -136,7 +137,8 @@ class HttpControl:
         if answer.status in {401, 403}:
             raise ControlFailed(action, f"{what}; is [control] token_env set, and right?")
         if answer.status != 200:
-            sent = [json.dumps(arguments), self._token.reveal() if self._token is not None else ""]
+            token = self._token.reveal() if self._token is not None else ""
+            sent = [json.dumps(arguments), token, *self._further.values()]
             raise ControlFailed(action, what + _error_text(body, sent))
         return _json_object(action, body, what)
 

@@ -33,6 +33,7 @@ ANSWERS: dict[str, tuple[int, bytes]] = {
     "refusing": (422, b'{"refused": "one merchant is enough"}'),
     "advance_clock": (500, b"s3cret trace"),
     "withhold_redemption_scope": (500, b'{"message": "no such client", "trace": "hidden-s3cret"}'),
+    "echoing": (500, b'{"message": "no such client for hidden-s3cret"}'),
     "logs": (200, b"[]"),
     "approve_agent": (200, b"<html>"),
     "revoke_proxy_client": (302, b""),
@@ -338,3 +339,14 @@ def test_a_control_gets_the_headers_of_its_origin(console):
     plane.close()
 
     assert console.staging == "1"
+
+
+def test_a_header_of_the_target_is_in_no_error(console):
+    reach = Reach(headers={"X-Staging": "hidden-s3cret"})
+    plane = HttpControl(f"http://127.0.0.1:{console.server_port}/control", reach=reach)
+
+    with pytest.raises(ControlFailed) as failed:
+        plane.call("echoing")
+    plane.close()
+
+    assert "s3cret" not in str(failed.value)
