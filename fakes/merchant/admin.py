@@ -11,7 +11,7 @@ from gateproof.fakes.merchant.ledger import PAGE
 from gateproof.fakes.merchant.records import JournalEntry, Kind, MintedToken, TokenState
 from gateproof.fakes.merchant.script import Answer
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 30.0
 PAGES = 1_000
 Record = TypeVar("Record", MintedToken, JournalEntry)
 
