@@ -16,7 +16,7 @@ from gateproof.conformance.kit.agent.agent import (
     runs_in_time,
 )
 from gateproof.conformance.kit.agent.launch import Ended, Run
-from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
+from gateproof.conformance.kit.agent.world import SERVICE, AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
@@ -32,6 +32,7 @@ NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer 
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
+NO_MCP = "the agent is no client of MCP"
 # Rule AGENT-15 fails an agent that makes this many calls with one refused token.
 MOST_WITH_ONE_TOKEN = 20
 # Faults that last for the whole first run of an install.
@@ -220,6 +221,26 @@ def forbidden_in_other_words(agents: Agents) -> Install:
         service.script.clear()
 
     return agents.scene("a scope is said to be missing in other words", play)
+
+
+def tool_calls_refused(agents: Agents) -> Install:
+    """A run in which an MCP service accepts every token, but for the tool call."""
+
+    def play(install: Install) -> None:
+        service = install.world.service
+        before = max((each.call.ordinal for each in install.world.heard()), default=0)
+        service.refuses_next = _MOST_CALLS
+        install.launch(
+            "a run whose tool calls alone are refused", until=lambda: _calls_without_end(install, before)
+        )
+        service.refuses_next = 0
+
+    return agents.scene("tool calls refused", play)
+
+
+def is_mcp(run: Run) -> bool:
+    """True if the agent called a tool over MCP."""
+    return any(b'"tools/call"' in each.call.body for each in run.calls(Endpoint.OPERATION, party=SERVICE))
 
 
 def refused_calls(heard: Iterable[ReceivedRequest]) -> Counter[str]:

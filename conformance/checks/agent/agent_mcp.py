@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gateproof.conformance.checks.agent._other_parties import came_to_the_service, token_goes_nowhere_else
+from gateproof.conformance.checks.agent._shared_runs import NO_MCP, is_mcp
 from gateproof.conformance.kit.agent.agent import Agents, require_all_in_time, require_done
 from gateproof.conformance.kit.agent.launch import MOST_AUTHORIZATIONS, Run
 from gateproof.conformance.kit.agent.world import ATTACKER, GATEWAY, SERVICE, ReceivedRequest
@@ -30,8 +31,8 @@ def links_in_mcp_answers_get_no_token(agents: Agents) -> None:
 
     An agent may reject such answers.
     """
-    if not _is_mcp(require_done(agents.normal())):
-        raise LeftOut("the agent is no client of MCP")
+    if not is_mcp(require_done(agents.normal())):
+        raise LeftOut(NO_MCP)
     install = agents.install()
     service = install.world.service
     service.links_to = install.world.url(ATTACKER)
@@ -93,10 +94,6 @@ def refused_mcp_stream_leads_to_no_authorizations_without_end(agents: Agents) ->
         got=f"{run.authorizations()}, {run.ended.value}",
         exchange=run.last(),
     )
-
-
-def _is_mcp(run: Run) -> bool:
-    return any(b'"tools/call"' in each.call.body for each in run.calls(Endpoint.OPERATION, party=SERVICE))
 
 
 def _streams(run: Run) -> list[ReceivedRequest]:

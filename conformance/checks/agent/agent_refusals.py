@@ -6,14 +6,17 @@ from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     FAULTS,
     MOST_WITH_ONE_TOKEN,
+    NO_MCP,
     SERVICE_FORBIDS,
     all_tokens_refused,
     forbidden_by_scope,
     forbidden_in_other_words,
+    is_mcp,
     pending_runs,
     recovered,
     refused_calls,
     refused_code_runs,
+    tool_calls_refused,
 )
 from gateproof.conformance.kit.agent.agent import (
     Agents,
@@ -134,6 +137,14 @@ def service_that_forbids_in_other_words_ends_in_an_error(agents: Agents) -> None
     """
     require_done(agents.normal())
     _gives_up(require_ended(forbidden_in_other_words(agents).runs[0]))
+
+
+@check("AGENT-15")
+def mcp_service_that_refuses_the_tool_call_alone_ends_in_an_error(agents: Agents) -> None:
+    """If an MCP service accepts the token at first, and refuses it for the tool call, the agent gives up."""
+    if not is_mcp(require_done(agents.normal())):
+        raise LeftOut(NO_MCP)
+    _gives_up(require_ended(tool_calls_refused(agents).runs[0]))
 
 
 @check("AGENT-15", needs=["faults"])

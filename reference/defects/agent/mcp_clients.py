@@ -107,6 +107,24 @@ def renewing_for_the_stream() -> dict[str, Any]:
     return {"operate": operate, "fresh_tokens": NO_END}
 
 
+def renewing_for_a_tool_call() -> dict[str, Any]:
+    """Replaces a token that the tool call refuses without limit: the session before it was accepted."""
+    refused: list[int] = []
+
+    def operate(settings: Settings, ask: Ask, given: Mapping[str, str]) -> Answer:
+        def called(asked: Outgoing) -> Answer:
+            answer = ask(asked)
+            if given and answer.status == 401 and b'"tools/call"' not in asked.body:
+                refused.append(answer.status)
+            if len(refused) > MOST_REFUSED:
+                raise Failed("the service refuses fresh tokens")
+            return answer
+
+        return mcp.call_tool(settings, called, given)
+
+    return {"operate": operate, "fresh_tokens": NO_END}
+
+
 DEFECTS = (
     defect(
         "icons-fetched-with-the-token (AGENT-18): The agent fetches the icons of an MCP service with the "
@@ -137,5 +155,10 @@ DEFECTS = (
         "stream-refused-without-end (AGENT-15): The agent authorizes again without limit while the MCP "
         "stream is refused.",
         **renewing_for_the_stream(),
+    ),
+    defect(
+        "tool-call-refused-without-end (AGENT-15): The agent counts refused tokens from each accepted MCP "
+        "session anew, and authorizes without limit while only the tool call is refused.",
+        **renewing_for_a_tool_call(),
     ),
 )

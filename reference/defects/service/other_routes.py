@@ -11,14 +11,15 @@ from typing import Any
 import jwt
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateproof.reference.defects.defect import instead
 from gateproof.reference.defects.service.mcp import method_of
 from gateproof.reference.defects.service.row import defect, mcp_defect
 from gateproof.reference.deviations.altered_answers import Answered, Asked, altering_answers
 from gateproof.reference.service.backend import Backend
 from gateproof.reference.service.policy import validation
 
-# Whether the current request uses a route without signature verification.
-_UNVERIFIED: ContextVar[bool] = ContextVar("unverified", default=False)
+# Whether the current request uses a route without some check of the token.
+_UNGUARDED: ContextVar[bool] = ContextVar("unguarded", default=False)
 
 
 def of_the_orders(asked: Asked) -> bool:
@@ -44,8 +45,8 @@ def open_route(route: Callable[[Asked], bool], operation: Callable[[Asked], bool
     return altering_answers(change)
 
 
-def unverified(route: Callable[[Scope], bool], operation: str = "/orders") -> dict[str, Any]:
-    """This route also leads to the operation, without signature verification."""
+def unguarded(route: Callable[[Scope], bool], operation: str) -> Callable[[ASGIApp, Backend], ASGIApp]:
+    """This route also leads to the operation, and the token checks know it."""
     there = {"method": "POST", "path": operation, "raw_path": operation.encode()}
 
     def around(app: ASGIApp, _backend: Backend) -> ASGIApp:
@@ -53,17 +54,33 @@ def unverified(route: Callable[[Scope], bool], operation: str = "/orders") -> di
             if scope["type"] != "http" or not route(scope):
                 await app(scope, receive, send)
                 return
-            _UNVERIFIED.set(True)
+            _UNGUARDED.set(True)
             await app({**scope, **there}, receive, send)
 
         return routed
 
+    return around
+
+
+def unverified(route: Callable[[Scope], bool], operation: str = "/orders") -> dict[str, Any]:
+    """This route also leads to the operation, without signature verification."""
+
     def claims(token: str, known: Sequence[validation.Jwk]) -> dict[str, Any] | None:
-        if not _UNVERIFIED.get():
+        if not _UNGUARDED.get():
             return validation.signed_claims(token, known)
         return jwt.decode(token, options={"verify_signature": False})
 
-    return {"around": around, "signed_claims": claims}
+    return {"around": unguarded(route, operation), "signed_claims": claims}
+
+
+def lacking(honest: validation.ClaimCheck, route: Callable[[Scope], bool], operation: str) -> dict[str, Any]:
+    """This route also leads to the operation, without this check of the token."""
+
+    def wrong(facts: validation.ClaimFacts) -> bool:
+        return _UNGUARDED.get() or honest(facts)
+
+    checks = instead(validation.CLAIM_CHECKS, honest, wrong)
+    return {"around": unguarded(route, operation), "claim_checks": checks}
 
 
 def resource_for_everybody() -> Any:
@@ -87,7 +104,44 @@ def resource_for_everybody() -> Any:
     return altering_answers(change)
 
 
+_ISSUER, _AUDIENCE, _EXPIRY = validation.CLAIM_CHECKS
+
+
+def _is_get(scope: Scope) -> bool:
+    return bool(scope["method"] == "GET" and scope["path"] == "/orders")
+
+
 DEFECTS = (
+    defect(
+        "issuer-looked-at-on-post-alone (CHAL-05): For GET, the service does not check the issuer of the "
+        "token.",
+        **lacking(_ISSUER, _is_get, "/orders"),
+    ),
+    defect(
+        "audience-looked-at-on-post-alone (CHAL-06): For GET, the service does not check the audience of the "
+        "token.",
+        **lacking(_AUDIENCE, _is_get, "/orders"),
+    ),
+    defect(
+        "expiry-looked-at-on-post-alone (CHAL-07): For GET, the service does not check the expiry of the "
+        "token.",
+        **lacking(_EXPIRY, _is_get, "/orders"),
+    ),
+    defect(
+        "audience-looked-at-without-a-version-alone (CHAL-06): At a second version of the path, the service "
+        "does not check the audience of the token.",
+        **lacking(_AUDIENCE, lambda scope: scope["path"] == "/v1/orders", "/orders"),
+    ),
+    mcp_defect(
+        "mcp-issuer-looked-at-without-a-slash-alone (CHAL-05): With a slash after the path of MCP, the "
+        "service does not check the issuer of the token.",
+        **lacking(_ISSUER, lambda scope: scope["path"] == "/mcp/", "/mcp"),
+    ),
+    mcp_defect(
+        "mcp-expiry-looked-at-on-post-alone (CHAL-07): For a tool call by PUT, the service does not check "
+        "the expiry of the token.",
+        **lacking(_EXPIRY, lambda scope: scope["method"] == "PUT" and scope["path"] == "/mcp", "/mcp"),
+    ),
     defect(
         "signature-looked-at-on-post-alone (CHAL-04): For GET, the service does not verify the signature of "
         "the token.",
@@ -157,6 +211,16 @@ DEFECTS = (
         "mcp-signature-looked-at-without-a-slash-alone (CHAL-04): With a slash after the path of MCP, the "
         "service does not verify the signature of the token.",
         **unverified(lambda scope: scope["path"] == "/mcp/", "/mcp"),
+    ),
+    mcp_defect(
+        "mcp-beside-a-page-for-any-audience (CHAL-06): The same orders over HTTP: there the service does not "
+        "check the audience of the token.",
+        **lacking(_AUDIENCE, lambda scope: scope["path"] == "/orders", "/orders"),
+    ),
+    mcp_defect(
+        "mcp-beside-an-open-page (CHAL-01): The service also shows the last orders over HTTP, without a "
+        "token.",
+        around=open_route(lambda asked: asked.path == "/orders", of_the_tool),
     ),
     mcp_defect(
         "batch-unguarded (CHAL-01): The token check looks for a tool call in a single message, but not in a "

@@ -16,6 +16,7 @@ from gateproof.reference.defects.service.failing_parties import (
     invalid_proxy_token_kept,
 )
 from gateproof.reference.defects.service.row import defect
+from gateproof.reference.deviations.renewal_timer import renewed_by_a_timer
 from gateproof.reference.service.policy import proxy, redemption
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.upstream import Patience
@@ -121,6 +122,11 @@ DEFECTS = (
         "never the second.",
         proxy_token_kept=renewed_once(),
         warrants_new_proxy_token=lambda _answer: False,
+    ),
+    defect(
+        "proxy-token-timer-ends-at-a-failure (BACK-06): The service renews its Proxy token only by a timer, "
+        "which is not set again after a failed renewal.",
+        **renewed_by_a_timer(again_after_s=None),
     ),
     defect(
         "proxy-token-half-a-minute-past-its-end (BACK-03): The service uses a Proxy token for 30 seconds "

@@ -18,6 +18,7 @@ import httpx
 from gateproof.reference.defects.service.cached_users import with_early_proxy_token
 from gateproof.reference.defects.service.proxy_token_lifetime import dropped_at, for_fifty_minutes
 from gateproof.reference.defects.service.users import by_user, until_it_expires
+from gateproof.reference.deviations.renewal_timer import renewed_by_a_timer
 from gateproof.reference.service.policy import proxy, redemption, validation
 from gateproof.reference.service.policy.redemption import CallFacts
 from gateproof.reference.service.policy.validation import CLAIM_CHECKS, ClaimFacts, Jwk
@@ -165,6 +166,11 @@ VARIANTS = (
         "proxy-token-by-its-lifetime-alone: the service uses a refused Proxy token until it is due for "
         "renewal",
         warrants_new_proxy_token=lambda _answer: False,
+    ),
+    variant(
+        "proxy-token-renewed-by-a-timer: the service renews the Proxy token by a timer, five seconds after a "
+        "failed renewal again, and uses a refused one until then",
+        **renewed_by_a_timer(again_after_s=5),
     ),
     variant(
         "proxy-token-renewed-well-ahead-by-its-lifetime-alone: the service renews the Proxy token five "
