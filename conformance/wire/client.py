@@ -41,7 +41,8 @@ class Recorder(Protocol):
 class Raced:
     """The exchanges of a race; `overlapped` if all requests were sent before the first answer came.
 
-    Requests that were answered with a rate limit do not count.
+    Requests that were answered with a rate limit do not count. Neither do those that a busy target refused
+    with 503 before they were complete, if at least half of the requests are left.
     """
 
     answers: tuple[Exchange, ...]
@@ -225,7 +226,8 @@ class Wire:
         """Sends requests whose last bytes go out at the same moment, each over its own connection.
 
         With `kept`, the connections have served a request before, if the target keeps them open. Requests
-        that are answered with a rate limit are sent again one by one and do not count as part of the race.
+        that are answered with a rate limit are sent again one by one. What does not count as part of the race
+        is said at `Raced`.
         """
         if self._timeouts_in_a_row >= self._silent_after:
             raise TargetSilent(f"{self._timeouts_in_a_row} requests in a row got no answer in time")
@@ -243,12 +245,15 @@ class Wire:
             self._reset_timeouts()
         else:
             self._timeouts_in_a_row += 1
-        took_part = [run for run in ended.runs if asked_to_wait(run.answer) is None]
+        took_part = [run for run in runs if asked_to_wait(run.answer) is None and not _refused_at_once(run)]
+        fewest = max(2, sum(map(_refused_at_once, runs)))
         return Raced(
             answers=tuple(
                 self._raced(step, request, run) for request, run in zip(requests, runs, strict=True)
             ),
-            overlapped=ended.together and len(took_part) > 1 and not any(run.early for run in took_part),
+            overlapped=ended.together
+            and len(took_part) >= fewest
+            and not any(run.early for run in took_part),
         )
 
     def _raced(self, step: str, request: Request, run: Run) -> Exchange:
@@ -300,6 +305,11 @@ class Wire:
             return None
         exact = next((place for place in self._places if where in place.origins), None)
         return exact or next((place.nearby() for place in self._places if host in place.hosts), None)
+
+
+def _refused_at_once(run: Run) -> bool:
+    """True if a busy target refused the request before it was complete: it limits how many it serves."""
+    return run.early and run.answer is not None and run.answer.status == 503
 
 
 def asked_to_wait(answer: Answer | None) -> float | None:
