@@ -145,7 +145,7 @@ class Proof:
         for trial in self._defects():
             checks = known.get(trial.subject.name, {}).get("checks", [])
             kept[trial.subject.name] = [
-                *dict.fromkeys([*self._still(trial, checks), *_closest_to(trial, often, checks)])
+                *dict.fromkeys([*self._still(trial), *_closest_to(trial, often, checks)])
             ]
         covered = {_function(check_id) for checks in kept.values() for check_id in checks}
         for trial in self._defects():
@@ -205,11 +205,10 @@ class Proof:
         every = (*self._carried(), *(trial.subject for trial in self.trials))
         return [each for each in every if each.kind == "variant"]
 
-    def _still(self, trial: Trial, before: Sequence[str]) -> list[str]:
-        """The checks that caught a defect in the shipped proof and are unchanged, if these were left out."""
-        if self.since is None or not trial.caught_before:
-            return []
-        return [check_id for check_id in before if _function(check_id) in self.since.seen]
+    def _still(self, trial: Trial) -> tuple[str, ...]:
+        """The checks that failed in the shipped proof, are unchanged, and were not asked again."""
+        part = self.since.left.get(trial.subject) if self.since is not None else None
+        return () if part is None else part.still
 
     def _defects(self) -> list[Trial]:
         return [trial for trial in self.trials if trial.subject.kind == "defect"]

@@ -47,11 +47,13 @@ class Part:
     """The checks of a trial; all of them if None.
 
     `caught_before` is true if an unchanged check of the defect's right rule caught it in the shipped proof:
-    then none of these checks has to fail.
+    then none of these checks has to fail. `still` has the unchanged checks of any rule that failed there and
+    are not asked again.
     """
 
     asked: frozenset[str] | None
     caught_before: bool = False
+    still: tuple[str, ...] = ()
 
 
 def checks_for(subject: Subject, role: str, effort: Effort, seed: int) -> frozenset[str] | None:

@@ -94,7 +94,9 @@ def _part(
         return Part(asked=chosen)
     basic = tuple(f"{rule}/" for rule in SMOKE[role])
     again |= {case for case in full if case in whole or case.startswith(basic)}
-    return Part(asked=frozenset(again), caught_before=caught)
+    known = shipped.defects[subject.name].checks if subject.kind == "defect" else ()
+    still = tuple(case for case in known if _function(case) in unchanged and case not in again)
+    return Part(asked=frozenset(again), caught_before=caught, still=still)
 
 
 def _seen(found: Sequence[Subject], shipped: Proven, before: MadeOf) -> frozenset[str]:

@@ -258,6 +258,24 @@ def test_what_was_carried_over_counts_and_ships_again(ships: Any) -> None:
     assert again["made_of"] == source_digests.made_of("gateway").as_json()
 
 
+def test_check_that_was_not_asked_again_is_kept_with_its_defect(ships: Any) -> None:
+    """A defect of a changed check may be the only one on which an unchanged check of another rule failed."""
+    before = shipped("conformance/checks/gateway/keys.py")
+    before["defects"][kid().name]["checks"].append(caught_by(exp()))
+    ships(before)
+    proof = Proof(
+        role="gateway",
+        effort=Effort.FULL,
+        seed=1,
+        trials=(trial(kid(), caught_by(kid())),),
+        complete=True,
+        took_s=3.0,
+        since=since(kid()),
+    )
+
+    assert set(proof.to_ship(before)["defects"][kid().name]["checks"]) == {caught_by(exp()), caught_by(kid())}
+
+
 def test_command_carries_over_what_did_not_change(ships: Any, tmp_path: Path, capsys: Any) -> None:
     ships(shipped())
 
