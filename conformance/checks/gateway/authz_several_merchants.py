@@ -146,7 +146,7 @@ def user_of_one_merchant_gets_no_token_of_their_namesake_at_another(world: World
             token = answer.member("access_token")
             observe(redemption_at_the_second_resource=answer.outcome())
             expect.that(
-                not isinstance(token, str) or foreign.site.admin.lookup(token) is None,
+                not (isinstance(token, str) and token) or foreign.site.admin.lookup(token) is None,
                 "redemption at the other merchant's Resource",
                 expected="no token of the other merchant",
                 got="a token that the other merchant issued for the user of the same login",
