@@ -29,6 +29,14 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
 }
 
+
+def calls_a_tool(call: Call) -> bool:
+    """True for an MCP message, or a batch, with a tool call."""
+    body = call.json()
+    messages = body if isinstance(body, list) else [body]
+    return any(isinstance(each, dict) and each.get("method") == "tools/call" for each in messages)
+
+
 _NOTHING = Replied(status=404, document={"error": "not_found"})
 
 
@@ -127,9 +135,7 @@ class OrdersService:
     def mcp(self, call: Call) -> Replied:
         """One message of an MCP client, or a batch if the revision of its session has batches."""
         body = call.json()
-        messages = body if isinstance(body, list) else [body]
-        called = any(isinstance(each, dict) and each.get("method") == "tools/call" for each in messages)
-        refused = self._refused(call, counts=called)
+        refused = self._refused(call, counts=calls_a_tool(call))
         if refused is not None:
             return refused
         if not isinstance(body, list):

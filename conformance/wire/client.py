@@ -42,7 +42,7 @@ class Raced:
     """The exchanges of a race; `overlapped` if all requests were sent before the first answer came.
 
     Requests that were answered with a rate limit do not count. Neither do those that a busy target refused
-    with 503 before they were complete, if at least half of the requests are left.
+    with 503 before the last request was complete, if at least as many others are left.
     """
 
     answers: tuple[Exchange, ...]
@@ -245,8 +245,9 @@ class Wire:
             self._reset_timeouts()
         else:
             self._timeouts_in_a_row += 1
-        took_part = [run for run in runs if asked_to_wait(run.answer) is None and not _refused_at_once(run)]
-        fewest = max(2, sum(map(_refused_at_once, runs)))
+        unlimited = [run for run in runs if asked_to_wait(run.answer) is None]
+        took_part = [run for run in unlimited if not _refused_at_once(run)]
+        fewest = max(2, len(unlimited) - len(took_part))
         return Raced(
             answers=tuple(
                 self._raced(step, request, run) for request, run in zip(requests, runs, strict=True)
@@ -308,7 +309,7 @@ class Wire:
 
 
 def _refused_at_once(run: Run) -> bool:
-    """True if a busy target refused the request before it was complete: it limits how many it serves."""
+    """True if a target that limits how many requests it serves refused this one, and did so early."""
     return run.early and run.answer is not None and run.answer.status == 503
 
 

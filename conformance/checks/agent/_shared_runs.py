@@ -22,7 +22,7 @@ from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
-from gateproof.fakes.orders_service import AMONG_OTHERS
+from gateproof.fakes.orders_service import AMONG_OTHERS, calls_a_tool
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
@@ -240,7 +240,7 @@ def tool_calls_refused(agents: Agents) -> Install:
 
 def is_mcp(run: Run) -> bool:
     """True if the agent called a tool over MCP."""
-    return any(b'"tools/call"' in each.call.body for each in run.calls(Endpoint.OPERATION, party=SERVICE))
+    return any(calls_a_tool(each.call) for each in run.calls(Endpoint.OPERATION, party=SERVICE))
 
 
 def refused_calls(heard: Iterable[ReceivedRequest]) -> Counter[str]:

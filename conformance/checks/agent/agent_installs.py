@@ -27,6 +27,7 @@ from gateproof.conformance.checks.agent._shared_runs import (
     all_tokens_refused,
     fault_sequence,
     forbidden_by_scope,
+    is_mcp,
     pending_runs,
     recovered,
     refresh_runs,
@@ -221,8 +222,7 @@ def token_is_replaced_whatever_is_said_of_it(agents: Agents) -> None:
 @check("AGENT-09")
 def token_that_expires_between_two_calls_is_replaced(agents: Agents) -> None:
     """An agent that makes several calls replaces a token that expires between two of them."""
-    normal = require_done(agents.normal())
-    if not any(each.call.target.startswith("/mcp") for each in normal.calls(Endpoint.OPERATION)):
+    if not is_mcp(require_done(agents.normal())):
         raise LeftOut("the agent makes one call with its token, so no token expires between two")
     install = agents.install()
     require_done(install.launch("a run that gets a token"))

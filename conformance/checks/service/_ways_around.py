@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -11,7 +12,8 @@ from gateproof.conformance.checks.service._failing_parties import shows_orders
 from gateproof.conformance.kit.service.mcp_session import ServiceSession, session_of
 from gateproof.conformance.kit.service.service import Service, require_served
 from gateproof.conformance.kit.service.world import ServiceWorld
-from gateproof.conformance.suite.claims import expect, require
+from gateproof.conformance.suite.claims import LeftOut, expect, require
+from gateproof.conformance.wire.client import asked_to_wait
 from gateproof.conformance.wire.exchange import Exchange, Request
 
 # None of these methods deletes anything, whatever handles them. Guards often let OPTIONS pass, for browsers.
@@ -35,8 +37,9 @@ _OTHER_ENDPOINTS = (
 )
 # Paths where a service often offers the orders of its MCP tool over HTTP as well.
 _PAGES = ("/orders", "/v1/orders", "/api/orders", "/api/v1/orders", "/ucp/orders", "/ucp/v1/orders")
-# Put before a path: other versions of an API often stay in service.
-_VERSIONS = ("/v1", "/v2", "/api", "/internal")
+# Other versions of an API often stay in service: the first segment of a path, or none.
+_VERSIONS = ("", "/v1", "/v2", "/api", "/internal")
+_VERSION = re.compile(r"/(?:v\d+|api|internal)(?=/.)")
 ANOTHER_WAY = "operation by another method or path"
 
 
@@ -54,7 +57,8 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
     path = parts.path or "/"
     escaped = f"%{ord(path[-1]):02X}" if path[-1].isalnum() else ""
     with_suffix = (f"{path}{more}" for more in _SUFFIXES)
-    versions = (f"{version}{path}" for version in _VERSIONS)
+    bare = _VERSION.sub("", path, count=1) if _VERSION.match(path) else path
+    versions = (f"{version}{bare}" for version in _VERSIONS if f"{version}{bare}" != path)
     with_prefix = (f"/{path}", f"/.{path}", f"/gateproof/..{path}", *versions)
     for other in (*with_suffix, *with_prefix, path.upper(), path.title(), f"{path[:-1]}{escaped}"):
         # The query of the operation comes last; the spelling may already contain a query.
@@ -63,19 +67,23 @@ def _by_another_spelling(request: Request) -> Iterator[Request]:
 
 
 def other_ways(session: ServiceSession, token: str | None) -> Iterator[Request]:
-    """A tool call at other paths and by other methods in this session, and the orders over HTTP."""
+    """A tool call at other paths and by other methods, in this session."""
     own = session.lone_call(token)
     elsewhere = {request.url: request for request in (*_by_another_spelling(own), *_at_other_endpoints(own))}
     by_method = {method: replace(own, method=method) for method in _MCP_METHODS}
     yield from session.each_by_itself(elsewhere | by_method).values()
-    yield from _over_http(own)
 
 
-def _over_http(request: Request) -> Iterator[Request]:
-    kept = tuple(pair for pair in request.headers if pair[0] in {"Authorization", "Cookie"})
+def over_http(session: ServiceSession, token: str | None) -> Iterator[Request]:
+    """Requests for the orders at common paths beside an MCP tool, outside of its session."""
+    bearer = (("Authorization", f"Bearer {token}"),) if token is not None else ()
     for path in _PAGES:
-        url = urlsplit(request.url)._replace(path=path, query="").geturl()
-        yield Request(method="GET", url=url, headers=(("Accept", "application/json"), *kept))
+        url = urlsplit(session.url)._replace(path=path, query="").geturl()
+        headers = (("Accept", "application/json"), *bearer)
+        yield Request(method="GET", url=url, headers=headers)
+        yield Request(
+            method="POST", url=url, headers=(*headers, ("Content-Type", "application/json")), body=b"{}"
+        )
 
 
 def _at_other_endpoints(request: Request) -> Iterator[Request]:
@@ -102,7 +110,7 @@ def bring_no_orders(
     world: ServiceWorld, answers: Iterable[Exchange], *, with_what: str = "without a token"
 ) -> None:
     """Expects that no answer to a caller without a good token shows orders; requires at least one answer."""
-    statuses: list[int | None] = []
+    known: list[Exchange] = []
     for answer in answers:
         request = answer.request
         expect.that(
@@ -112,6 +120,9 @@ def bring_no_orders(
             got=f"{answer.outcome()} with orders",
             exchange=answer,
         )
-        statuses.append(answer.status)
-    answered = any(status is not None for status in statuses)
+        known.append(answer)
+    limited = sum(asked_to_wait(answer.answer) is not None for answer in known)
+    if limited:
+        raise LeftOut(f"the service limits such requests: {limited} of {len(known)} told nothing")
+    answered = any(answer.status is not None for answer in known)
     require.that(answered, ANOTHER_WAY, expected="an answer to one of them", got="none")

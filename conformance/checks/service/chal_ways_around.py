@@ -11,6 +11,7 @@ from gateproof.conformance.checks.service._ways_around import (
     WAYS,
     bring_no_orders,
     other_ways,
+    over_http,
     session_with_orders,
 )
 from gateproof.conformance.kit.service.mcp_session import LISTS
@@ -67,7 +68,11 @@ def no_way_into_a_session_brings_orders(service: Service, world: ServiceWorld) -
     The call is made in a session started with a good token, and without a session.
     """
     session = session_with_orders(service, world, world.gateway.access_token(USER))
-    ways = (*other_ways(session, None), *other_ways(session.without_id(), None))
+    ways = (
+        *other_ways(session, None),
+        *other_ways(session.without_id(), None),
+        *over_http(session, None),
+    )
 
     bring_no_orders(world, (service.wire.send(ANOTHER_WAY, request) for request in ways))
 
@@ -82,7 +87,8 @@ def no_way_into_a_session_takes_a_forged_token(service: Service, world: ServiceW
     session = session_with_orders(service, world, world.gateway.access_token(USER))
     forged = _forged(service, world)
     own = (session.lone_call(forged), session.without_id().lone_call(forged))
-    ways = (*own, *other_ways(session, forged), *other_ways(session.without_id(), forged))
+    elsewhere = (*other_ways(session, forged), *other_ways(session.without_id(), forged))
+    ways = (*own, *elsewhere, *over_http(session, forged))
 
     bring_no_orders(
         world,

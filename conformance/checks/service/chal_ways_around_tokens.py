@@ -13,6 +13,7 @@ from gateproof.conformance.checks.service._ways_around import (
     WAYS,
     bring_no_orders,
     other_ways,
+    over_http,
     session_with_orders,
 )
 from gateproof.conformance.kit.service.service import Service
@@ -48,7 +49,7 @@ def _brings_no_orders_anywhere(service: Service, world: ServiceWorld, token: str
     good = good_token(service, world)
     if service.operation.kind == "mcp":
         session = session_with_orders(service, world, good)
-        ways = (session.lone_call(token), *other_ways(session, token))
+        ways = (session.lone_call(token), *other_ways(session, token), *over_http(session, token))
     else:
         own = service.request((("Authorization", f"Bearer {token}"),))
         ways = (own, *(other for way in WAYS.values() for other in way(own)))

@@ -132,7 +132,7 @@ class Proof:
         """The proof in the form that is part of the package: each defect with some checks that caught it.
 
         Every check that failed is kept with at least one defect. The first check of a defect in `before`
-        stays first if it failed again, because it was shown to catch the defect by itself.
+        stays first if it failed again or is unchanged, because it was shown to catch the defect by itself.
         """
         often = Counter(
             name
@@ -144,9 +144,9 @@ class Proof:
         kept = {name: list(known[name]["checks"]) for name in carried}
         for trial in self._defects():
             checks = known.get(trial.subject.name, {}).get("checks", [])
-            kept[trial.subject.name] = [
-                *dict.fromkeys([*self._still(trial), *_closest_to(trial, often, checks)])
-            ]
+            still = self._still(trial)
+            first = [check_id for check_id in checks[:1] if check_id in still]
+            kept[trial.subject.name] = [*dict.fromkeys([*first, *_closest_to(trial, often, checks), *still])]
         covered = {_function(check_id) for checks in kept.values() for check_id in checks}
         for trial in self._defects():
             for check_id in trial.failed_checks:

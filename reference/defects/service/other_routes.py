@@ -218,6 +218,13 @@ DEFECTS = (
         **lacking(_AUDIENCE, lambda scope: scope["path"] == "/orders", "/orders"),
     ),
     mcp_defect(
+        "mcp-beside-a-post-for-an-expired-token (CHAL-07): The same orders by POST over HTTP: there the "
+        "service does not check the expiry of the token.",
+        **lacking(
+            _EXPIRY, lambda scope: scope["method"] == "POST" and scope["path"] == "/ucp/v1/orders", "/orders"
+        ),
+    ),
+    mcp_defect(
         "mcp-beside-an-open-page (CHAL-01): The service also shows the last orders over HTTP, without a "
         "token.",
         around=open_route(lambda asked: asked.path == "/orders", of_the_tool),

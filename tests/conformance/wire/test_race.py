@@ -258,19 +258,21 @@ def test_whoever_meets_a_rate_limit_is_asked_again_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "limited", "overlapped"),
+    ("status", "later", "limited", "overlapped"),
     [
-        (429, RACERS // 2, True),
-        (429, RACERS - 1, False),
-        (503, RACERS // 2, True),
-        (503, RACERS // 2 + 1, False),
-        (500, 1, False),
+        (429, {"Retry-After": "0"}, RACERS // 2, True),
+        (429, {"Retry-After": "0"}, RACERS - 1, False),
+        (503, {"Retry-After": "0"}, RACERS - 2, True),
+        (503, {}, RACERS // 2, True),
+        (503, {}, RACERS // 2 + 1, False),
+        (500, {}, 1, False),
     ],
 )
-def test_whoever_is_turned_away_took_no_part(status: int, limited: int, overlapped: bool) -> None:
+def test_whoever_is_turned_away_took_no_part(
+    status: int, later: dict[str, str], limited: int, overlapped: bool
+) -> None:
     """The answer comes before their requests are whole. A race takes two, and as many as find no room."""
     turns = count()
-    later = {"Retry-After": "0"} if status == 429 else {}
 
     class Limiting(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
