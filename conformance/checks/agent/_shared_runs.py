@@ -31,6 +31,7 @@ TOKEN_ENDPOINT_HANGS_UP, TOKENS_BREAK_OFF = "the token endpoint hangs up", "the 
 NO_JSON_FOR_TOKENS, NO_TOKEN = "the token answer is no JSON", "the token answer brings no token"
 REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registration brings no client"
 CLIENT_REJECTED = "the client is rejected"
+METADATA_GONE, DISCOVERY_GONE = "the metadata are gone", "the discovery document is gone"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
 NO_MCP = "the agent is no client of MCP"
 # Rule AGENT-15 fails an agent that makes this many calls with one refused token.
@@ -51,6 +52,8 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
     ),
     "discovery fails": (Endpoint.DISCOVERY, Answer(status=503)),
     "discovery names no token endpoint": (Endpoint.DISCOVERY, Answer(members={"token_endpoint": None})),
+    METADATA_GONE: (Endpoint.METADATA, Answer(status=404)),
+    DISCOVERY_GONE: (Endpoint.DISCOVERY, Answer(status=404)),
     "the metadata are no JSON": (Endpoint.METADATA, Answer(body=b"<html>")),
     "the metadata name no authorization server": (
         Endpoint.METADATA,
@@ -64,9 +67,12 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
 }
 # The specification does not define these members of the gateway's document; some gateways leave them out.
 UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
-# Faults in a later run, in which a token has expired and the install has stored data. The one in the
-# discovery document comes first: an agent that stores several documents may use the first.
+# Faults in a later run, in which a token has expired and the install has stored data. Those in the documents
+# come first: an agent that stores several documents may use the first. Without a document, some SDKs take the
+# service for the authorization server, or use paths of an older revision of MCP.
 LATER = (
+    METADATA_GONE,
+    DISCOVERY_GONE,
     "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
     NO_TOKEN,

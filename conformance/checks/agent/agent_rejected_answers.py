@@ -11,11 +11,12 @@ from gateproof.conformance.suite.claims import LeftOut, observe
 from gateproof.fakes.gateway.script import Answer, Endpoint
 
 # Registration answers with a secret that a strict client rejects: no client ID, another method than the
-# registered one, or a member of another type.
+# registered one, a member of another type, or another status than 201.
 _ODD_REGISTRATIONS: Mapping[str, Answer] = {
     "no client_id": Answer(members={"client_id": None}),
     "another authentication method": Answer(members={"token_endpoint_auth_method": "client_secret_basic"}),
     "an expiry in words": Answer(members={"client_secret_expires_at": "never"}),
+    "the status 200": Answer(as_status=200),
 }
 # A token answer of the gateway has the status 200.
 _OTHER_STATUS = Answer(as_status=201)

@@ -13,8 +13,10 @@ from gateproof.conformance.checks.agent._interrupted_runs import (
 )
 from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
+    DISCOVERY_GONE,
     FAULTS,
     LATER,
+    METADATA_GONE,
     SERVICE_FORBIDS,
     all_tokens_refused,
     recovered,
@@ -34,7 +36,8 @@ from gateproof.conformance.suite.fault import Fault, Hop, Layer
 from gateproof.fakes.gateway.script import Endpoint
 
 # A user may be forbidden again, and a rejected client may need its operator: these are answers, not faults.
-_PASSING = tuple(case for case in FAULTS if case not in {SERVICE_FORBIDS, CLIENT_REJECTED})
+_LASTING = {SERVICE_FORBIDS, CLIENT_REJECTED, METADATA_GONE, DISCOVERY_GONE}
+_PASSING = tuple(case for case in FAULTS if case not in _LASTING)
 _HOLDS = "the next run of the same install ends with the orders"
 _SIGTERM = Fault(
     name=ASKED_TO_END,

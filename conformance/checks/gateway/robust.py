@@ -37,7 +37,15 @@ REGISTRATION_FIELDS = (
     "scope",
     "jwks",
 )
-TOKEN_FIELDS = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier")
+TOKEN_FIELDS = (
+    *("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier"),
+    "refresh_token",
+)
+# The last ones are optional parameters of OpenID Connect and RFC 8707, which a gateway may ignore.
+PARAMETERS = (
+    *("response_type", "client_id", "redirect_uri", "scope", "code_challenge", "code_challenge_method"),
+    *("nonce", "prompt", "max_age", "claims", "id_token_hint", "login_hint", "request", "resource"),
+)
 NAMES = (
     *("lone surrogate", "NUL", "markup", "format string", "right-to-left override", "combining marks"),
     *("the name __proto__", "the name constructor"),
@@ -65,6 +73,9 @@ def registration_takes_any_member(gateway: Gateway, world: World, case: str) -> 
         values |= {f"text, {name}": text for name, text in odd.TEXTS.items()}
     if case == "redirect_uris":
         values |= {f"good and {name}": [CALLBACK, uri] for name, uri in odd.URIS.items()}
+    good = world.agents.metadata().get(case)
+    if isinstance(good, list):
+        values["good, twice"] = good * 2
     world.agents.new()
 
     ask_all(
@@ -147,7 +158,7 @@ def token_endpoint_takes_anything(gateway: Gateway, world: World, case: str) -> 
 
 @check("ROBUST-01", cases=TOKEN_FIELDS)
 def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) -> None:
-    """No odd value of a field causes a server error in a known agent's exchange."""
+    """No odd value of a field causes a server error in a known agent's exchange or refresh."""
     agent = world.agents.new()
     require_exchange(world, agent)
     fields = {
@@ -158,6 +169,9 @@ def token_endpoint_takes_any_field(gateway: Gateway, world: World, case: str) ->
         "client_secret": agent.client_secret.reveal(),
         "code_verifier": agent_wire.fresh_verifier(),
     }
+    if case == "refresh_token":
+        own = {name: fields[name] for name in ("client_id", "client_secret")}
+        fields = {"grant_type": case, case: agent_wire.fresh_state(), **own}
     good = agent_wire.form_post(agent_wire.token_endpoint(gateway.core_url), list(fields.items()))
     texts = {**odd.TEXTS, **(odd.URIS if case == "redirect_uri" else {})}
     requests = {name: replace(good, body=_form(fields | {case: text})) for name, text in texts.items()}
@@ -180,10 +194,7 @@ def authorization_takes_anything(gateway: Gateway, world: World, case: str) -> N
     ask_all(gateway, "authorization", variations(good, case))
 
 
-@check(
-    "ROBUST-01",
-    cases=("response_type", "client_id", "redirect_uri", "scope", "code_challenge", "code_challenge_method"),
-)
+@check("ROBUST-01", cases=PARAMETERS)
 def authorization_takes_any_parameter(gateway: Gateway, world: World, case: str) -> None:
     """No odd value of a parameter causes a server error at the authorization endpoint."""
     world, attempt = good_request(world)

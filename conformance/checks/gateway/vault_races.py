@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from gateproof.conformance.kit.gateway import concurrent
+from gateproof.conformance.checks.gateway._same_indicator import at
+from gateproof.conformance.checks.gateway._second_project import grant_at
+from gateproof.conformance.kit.gateway import concurrent, console
 from gateproof.conformance.kit.gateway.isolated_user import (
     IsolatedUser,
     expect_orders,
@@ -81,6 +84,41 @@ def refresh_that_takes_seconds_is_made_once(world: World, races: Races) -> None:
         _one_slow_refresh(world)
 
 
+@check("VAULT-07", needs=["control:create_resource"], alone=True, rounds=4, waits_s=2.5)
+def refreshes_at_two_resources_at_once_keep_both_tokens(world: World, races: Races) -> None:
+    """A user's merchant tokens at two Resources, refreshed concurrently, both work past the next expiry.
+
+    The merchant accepts each refresh token once, and delays its answers until it has both requests.
+    """
+    for _ in races.each(at_most=None if world.clock.can_move() else 1):
+        places = _one_user_at_two_resources(world)
+        for place in places:
+            place.short_lived(rotate_refresh_tokens=True)
+        agent = world.agents.new()
+        turns = [
+            (grant_at(world, agent, place.resource, place.user), place.proxy_token()) for place in places
+        ]
+        first = [world.backend.require_redeemed(*turn) for turn in turns]
+        let_expire(world)
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": RACE_HOLD_S}
+        for place in places:
+            place.short_lived(rotate_refresh_tokens=True, refresh=hold)
+        answers = concurrent.redemptions(world.gateway, turns)
+        for place, (grant, _), answer in zip(places, turns, answers, strict=True):
+            require_unexpired(world, grant, answer)
+            expect.that(
+                answer.status != 410,
+                f"redemption at {grant.resource.indicator}, with one of the same user at another Resource",
+                expected="any answer but 410",
+                got="410",
+                exchange=answer,
+            )
+            place.short_lived(rotate_refresh_tokens=True)
+        let_expire(world)
+        for place, turn, *seen in zip(places, turns, first, answers, strict=True):
+            _works_at_the_next_expiry(place, *turn, seen)
+
+
 @check("VAULT-01", alone=True, rounds=4, waits_s=1.5)
 def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
     """Concurrent redemptions of an expired merchant token never return the expired token.
@@ -106,6 +144,15 @@ def nobody_of_many_gets_the_expired_token(world: World, races: Races) -> None:
             expected="no merchant token that has expired",
             got=f"the expired one for {given.count(expired)}",
         )
+
+
+def _one_user_at_two_resources(world: World) -> tuple[IsolatedUser, IsolatedUser]:
+    """A user of their own at two Resources of one Project, of the same merchant."""
+    first = isolated_user(world, own=True)
+    resource = console.resource_in(world, first.project, f"https://api.merchant.example/{world.unique()}")
+    if resource.merchant_client_id is None:
+        raise LeftOut("create_resource does not say under which client ID the merchant knows the Resource")
+    return first, at(first, replace(first.project, resource=resource))
 
 
 def _one_slow_refresh(world: World) -> None:

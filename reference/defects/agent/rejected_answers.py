@@ -25,6 +25,13 @@ def printing_registrations(are_good: Callable[[Mapping[str, Any]], bool]) -> Cal
     return registered
 
 
+def printing_other_statuses(answer: Answer) -> Client:
+    """Accepts the status 201 alone, as some SDKs do; the error contains the whole answer."""
+    if answer.status != _CREATED:
+        raise Failed(f"registration failed with status {answer.status}: {answer.body.decode()}")
+    return registration.registered(answer)
+
+
 def printing_tokens(answer: Answer) -> dict[str, Any] | None:
     """Refuses a token answer with the status 201; the error contains its text."""
     if answer.status == _CREATED:
@@ -51,6 +58,11 @@ DEFECTS = (
         registered=printing_registrations(
             lambda document: isinstance(document.get("client_secret_expires_at", 0), int)
         ),
+    ),
+    defect(
+        "registration-of-another-status-printed (AGENT-14): If a registration answer has not the status 201, "
+        "the agent prints it in its error.",
+        registered=printing_other_statuses,
     ),
     defect(
         "tokens-of-another-status-printed (AGENT-12 AGENT-14): If a token answer has the status 201, the "

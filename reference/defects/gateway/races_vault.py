@@ -88,6 +88,21 @@ class LastInAGlobal(Vault):
         return await super().merchant_token(*self._current)
 
 
+class OneDocument(Vault):
+    """Reads all merchant tokens of a user as one document, and writes it back after a refresh."""
+
+    async def _refresh(self, key: VaultKey, entry: VaultEntry, resource: Resource) -> Verdict:
+        vault = self._store.vault
+        document = {
+            each: kept
+            for each, kept in vault.items()
+            if each.sub == key.sub and each.login_id == key.login_id
+        }
+        verdict = await super()._refresh(key, entry, resource)
+        vault.update({each: kept for each, kept in document.items() if each != key and each in vault})
+        return verdict
+
+
 def shared(by: Callable[[VaultKey], Hashable]) -> type[Vault]:
     """A redemption during a refresh gets the result of that refresh if `by` gives the same key."""
 
@@ -119,6 +134,11 @@ def in_one_of_two_processes() -> Callable[[VaultKey], Hashable]:
 LEASE_S = 2.0
 
 DEFECTS = (
+    defect(
+        "merchant-tokens-in-one-document (VAULT-07): The merchant tokens of a user are one document, which "
+        "the gateway reads before a refresh and writes back after it, so one of two refreshes is lost.",
+        vault_factory=OneDocument,
+    ),
     defect(
         "no-single-flight (VAULT-07 ROBUST-02): Each redemption near expiry starts its own refresh, even "
         "while another refresh is running.",

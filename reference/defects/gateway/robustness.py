@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -37,11 +38,16 @@ KINDS = ("/api/register", "/api/credentials", "/oauth2/auth", "/.well-known/")
 
 
 def failing_on(name: str) -> Any:
+    """Answers 500 if the reader of this name raises an exception."""
+    return failing_with(READERS[name])
+
+
+def failing_with(reader: Callable[[Asked], None]) -> Any:
     """Answers 500 if this reader raises an exception, as a handler without a try block does."""
 
     def change(asked: Asked, answered: Answered, _: Gateway) -> Answered:
         try:
-            READERS[name](asked)
+            reader(asked)
         except (ValueError, TypeError, LookupError, RecursionError, AttributeError):
             return replace(answered, status=500, body=b"Internal Server Error")
         return answered

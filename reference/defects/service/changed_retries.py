@@ -118,8 +118,8 @@ DEFECTS = (
         **again_at(400, for_a_redemption, with_its_token_in_the_query),
     ),
     defect(
-        "merchant-token-in-the-query-after-a-401 (BACK-05): If the merchant answers 401, the service sends "
-        "its token again in the query.",
+        "merchant-token-in-the-query-after-a-401 (BACK-05 SECRET-07): If the merchant answers 401, the "
+        "service sends its token again in the query.",
         **again_at(401, for_the_merchant, with_its_token_in_the_query),
     ),
     defect(

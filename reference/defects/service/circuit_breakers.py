@@ -141,7 +141,7 @@ DEFECTS = (
         transport=circuit(10),
     ),
     defect(
-        "circuit-opens-for-good-at-refusals (ROBUST-02 BACK-02 BACK-06 BACK-07): After twenty answers of a "
+        "circuit-opens-for-good-at-refusals (ROBUST-02 SERVE-01 SERVE-02): After twenty answers of a "
         "party in a row with a status from 400 to 499, the service never sends it a request again.",
         transport=lambda trust: _Circuit(
             trust, failures=20, open_s=math.inf, prolonged=False, counted=range(400, 500)
