@@ -27,6 +27,7 @@ from gateproof.conformance.kit.agent.agent import (
 )
 from gateproof.conformance.kit.agent.digests import digests_among, readings_of
 from gateproof.conformance.kit.agent.launch import Ended
+from gateproof.conformance.kit.agent.linear_generator import linear_among
 from gateproof.conformance.kit.agent.seeds import seeded_among
 from gateproof.conformance.kit.inputs.entropy import (
     apparent_bits,
@@ -225,6 +226,24 @@ def neither_comes_from_a_guessable_seed(agents: Agents) -> None:
         expected="values that no guessable seed gives",
         got=f"{len(found)} that come from the time or from a number of a process",
         exchange=_one_of(agents, [each for each in attempts if {each.state, each.verifier} & found.keys()]),
+    )
+
+
+@check("AGENT-04")
+def neither_comes_from_a_linear_generator(agents: Agents) -> None:
+    """Verifier and state are no output of java.util.Random, whose state has 48 bits whatever its seed.
+
+    Generators with a larger state, such as that of Math.random, are not recognized.
+    """
+    attempts = _samples(agents)
+    values = {each for attempt in attempts for each in (attempt.state, attempt.verifier) if each}
+    found = linear_among(values)
+    expect.that(
+        not found,
+        f"verifiers and states of {len(attempts)} authorizations",
+        expected="values of a cryptographic generator",
+        got=f"{len(found)} that a generator with 48 bits of state gives",
+        exchange=_one_of(agents, [each for each in attempts if {each.state, each.verifier} & found]),
     )
 
 

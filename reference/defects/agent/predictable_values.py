@@ -44,6 +44,20 @@ def seeded_by(seed: Callable[[], int]) -> dict[str, Any]:
     return {"octets": octets}
 
 
+class Linear:
+    """The generator of java.util.Random."""
+
+    def __init__(self, seed: int) -> None:
+        self._state = (seed ^ 0x5DEECE66D) % (1 << 48)
+
+    def octets(self, number: int) -> bytes:
+        drawn = b""
+        while len(drawn) < number:
+            self._state = (self._state * 0x5DEECE66D + 0xB) % (1 << 48)
+            drawn += (self._state >> 16).to_bytes(4, "little")
+        return drawn[:number]
+
+
 def lettered_by(seed: Callable[[], int]) -> dict[str, Any]:
     """Generates verifier and state as letters, with a generator that has this guessable seed."""
     drawn: list[random.Random] = []
@@ -112,6 +126,11 @@ DEFECTS = (
         "octets-seeded-by-the-process (AGENT-04): The agent generates verifier and state with a generator "
         "whose seed is the process ID.",
         **seeded_by(os.getpid),
+    ),
+    defect(
+        "octets-of-a-linear-generator (AGENT-04): The agent generates verifier and state with the generator "
+        "of java.util.Random, whose 48 bits of state follow from three of its words.",
+        octets=Linear(secrets.randbits(48)).octets,
     ),
     defect(
         "octets-seeded-by-the-second (AGENT-04 AGENT-10): The agent generates verifier and state with a "
