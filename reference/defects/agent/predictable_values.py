@@ -58,6 +58,18 @@ class Linear:
         return drawn[:number]
 
 
+def linear() -> Callable[[int], bytes]:
+    """Draws from that generator, with an unpredictable seed in each process."""
+    drawn: list[Linear] = []
+
+    def octets(number: int) -> bytes:
+        if not drawn:
+            drawn.append(Linear(secrets.randbits(48)))
+        return drawn[0].octets(number)
+
+    return octets
+
+
 def lettered_by(seed: Callable[[], int]) -> dict[str, Any]:
     """Generates verifier and state as letters, with a generator that has this guessable seed."""
     drawn: list[random.Random] = []
@@ -130,7 +142,7 @@ DEFECTS = (
     defect(
         "octets-of-a-linear-generator (AGENT-04): The agent generates verifier and state with the generator "
         "of java.util.Random, whose 48 bits of state follow from three of its words.",
-        octets=Linear(secrets.randbits(48)).octets,
+        octets=linear(),
     ),
     defect(
         "octets-seeded-by-the-second (AGENT-04 AGENT-10): The agent generates verifier and state with a "
