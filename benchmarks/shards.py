@@ -18,7 +18,7 @@ from typing import Any
 from stored import add_options, keep, kept, shown, table_of, with_circumstances
 
 from gateproof.conformance.run.drive.options import Shard
-from gateproof.conformance.run.proof.implementations import Subject, subjects
+from gateproof.conformance.run.proof.implementations import Subject, subjects, with_combinations
 from gateproof.conformance.run.proof.proof import FILE
 from gateproof.conformance.run.proof.scope import Effort, longest_first
 from gateproof.conformance.run.proof.shares import share
@@ -31,13 +31,16 @@ NUMBERS = (1, 2, 4, 8, 16, 32, 64)
 PROCESSORS = 2
 
 
-def recorded(role: str, folder: Path | None) -> dict[str, float]:
-    """The seconds of each trial: of a proof in this folder, or of the shipped map, which has only defects."""
-    if folder is not None:
-        return {
-            each["name"]: each["duration_s"] for each in json.loads((folder / FILE).read_bytes())["trials"]
-        }
-    return {name: caught.took_s for name, caught in proven(role).defects.items()}
+def recorded(role: str, folder: Path | None) -> tuple[list[Subject], dict[str, float]]:
+    """The trials and their seconds, from a full proof in this folder or from the shipped map."""
+    if folder is None:
+        found = longest_first(subjects(role), role, Effort.QUICK, 1)
+        return found, {name: caught.took_s for name, caught in proven(role).defects.items()}
+    said = json.loads((folder / FILE).read_bytes())
+    every = with_combinations(subjects(role), said["combinations"], said["seed"])
+    found = longest_first(every, role, Effort(said["effort"]), said["seed"])
+    took = {each["name"]: each["duration_s"] for each in said["trials"]}
+    return [each for each in found if each.name in took], took
 
 
 def wall_s(seconds: Sequence[float], workers: int) -> float:
@@ -67,8 +70,7 @@ def row_of(
 
 def computed(role: str, folder: Path | None, workers: int) -> dict[str, Any]:
     """A proof of a role in each number of shards."""
-    took = recorded(role, folder)
-    found = longest_first(subjects(role), role, Effort.QUICK, 1)
+    found, took = recorded(role, folder)
     rows = [row_of(role, found, took, of, workers) for of in NUMBERS]
     return {"trials": len(found), "workers": workers, "rows": rows}
 
