@@ -12,13 +12,16 @@ from gateproof.conformance.suite.claims import LeftOut, expect
 from gateproof.conformance.suite.parties import Grant
 from gateproof.conformance.suite.races import FEW, Races, together
 
+# Browsers come to the merchant at different times.
+_HOLD_S = 1.0
 
-@check("VAULT-09", needs=["merchant", "sign-in:browser"], rounds=4)
+
+@check("VAULT-09", needs=["merchant", "sign-in:browser"], rounds=7)
 def agent_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -> None:
     """Users who sign in at once, each through another agent, get merchant tokens that name their own agent.
 
-    All users are new to the Resource, so no merchant token is in the vault. The merchant token of a user who
-    signs in alone names the agent.
+    All users are new to the Resource, so no merchant token is in the vault. The merchant answers their
+    sign-ins together. The merchant token of a user who signs in alone names the agent.
     """
     alone = isolated_user(world)
     grant = alone.grant()
@@ -30,6 +33,9 @@ def agent_is_the_users_own_when_others_sign_in_too(world: World, races: Races) -
         first = isolated_user(world)
         users = [first, first.beside()] if first.given else [first, *(first.beside() for _ in range(FEW - 1))]
         agents = [world.agents.new() for _ in users]
+        hold = {"outcome": "hold", "gate": world.unique(), "parties": len(users), "seconds": _HOLD_S}
+        for user in users:
+            user.script(sign_in=hold)
         grants = together([partial(user.grant, agent) for user, agent in zip(users, agents, strict=True)])
         for user, grant in zip(users, grants, strict=True):
             actors = _actors(user, grant)

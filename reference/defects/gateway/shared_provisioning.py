@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 from gateproof.reference.defects.gateway.row import defect
-from gateproof.reference.gateway.policy import authorization, vault
-from gateproof.reference.gateway.policy.authorization import ConsentFacts
-from gateproof.reference.gateway.records import Agent, Grant, Resource, Standing
+from gateproof.reference.gateway.pages import ApprovePageFacts, approve_page
+from gateproof.reference.gateway.policy import vault
+from gateproof.reference.gateway.records import Agent, Grant, Resource
 
 
 def agent_of_the_last_sign_in() -> dict[str, Any]:
-    """Keeps the acting agent in one variable for all sign-ins, until the merchant is asked."""
+    """Keeps the acting agent in one variable for all sign-ins, from its approve page on."""
     last: list[str] = []
 
-    def consent(facts: ConsentFacts) -> Standing | None:
-        last[:] = [facts.agent_id]
-        return authorization.consent(facts)
+    def page(facts: ApprovePageFacts) -> str:
+        last[:] = [facts.agent.id]
+        return approve_page(facts)
 
     def assertion(grant: Grant, agent: Agent, resource: Resource, jti: str, now: float) -> dict[str, Any]:
         claims = vault.user_assertion(grant, agent, resource, jti, now)
         return claims | {"act": {"client_id": last[0] if last else agent.id}}
 
-    return {"consent": consent, "user_assertion": assertion}
+    return {"approve_page": page, "user_assertion": assertion}
 
 
 DEFECTS = (
