@@ -57,7 +57,7 @@ def asked_for_more_at_the_service() -> dict[str, Any]:
 
 DEFECTS = (
     defect(
-        "refreshed-at-the-service-without-metadata (AGENT-14 AGENT-13): If the service's metadata answer "
+        "refreshed-at-the-service-without-metadata (AGENT-14 ROBUST-02): If the service's metadata answer "
         "404, the agent sends its refresh token and client secret to /token at the service.",
         operate=refreshed_at_the_service,
         worth_keeping=dict,
