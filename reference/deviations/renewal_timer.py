@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -31,7 +33,7 @@ def renewed_by_a_timer(again_after_s: float | None) -> dict[str, Any]:
             timer = asyncio.ensure_future(renewed(token.value, max(_AT_LEAST_S, token.renew_at - now)))
             timers.add(timer)
             timer.add_done_callback(timers.discard)
-        return token
+        return replace(token, renew_at=math.inf) if token is not None else None
 
     async def renewed(value: str, wait_s: float | None) -> None:
         while wait_s is not None:
@@ -46,7 +48,5 @@ def renewed_by_a_timer(again_after_s: float | None) -> dict[str, Any]:
     return {
         "around": around,
         "proxy_token_kept": kept,
-        "proxy_token_is_due": lambda _token, _now: False,
         "warrants_new_proxy_token": lambda _answer: False,
-        "may_force": lambda _since_last_s: True,
     }

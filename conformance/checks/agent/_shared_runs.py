@@ -16,13 +16,13 @@ from gateproof.conformance.kit.agent.agent import (
     runs_in_time,
 )
 from gateproof.conformance.kit.agent.launch import Ended, Run
-from gateproof.conformance.kit.agent.world import SERVICE, AgentWorld, ReceivedRequest
+from gateproof.conformance.kit.agent.world import AgentWorld, ReceivedRequest
 from gateproof.conformance.suite.claims import LeftOut
 from gateproof.conformance.suite.pauses import Cause, wait_for
 from gateproof.fakes.gateway.agent_endpoints import AgentEndpoints
 from gateproof.fakes.gateway.gateway import ACCESS_TOKEN_S
 from gateproof.fakes.gateway.script import Answer, Endpoint, Script
-from gateproof.fakes.orders_service import AMONG_OTHERS, calls_a_tool
+from gateproof.fakes.orders_service import AMONG_OTHERS
 
 TOKEN_ENDPOINT_FAILS = "the token endpoint fails"  # noqa: S105 - a name
 SERVICE_FAILS_LATE, SERVICE_FORBIDS = "the service fails at a token", "the service forbids it"
@@ -33,7 +33,6 @@ REGISTRATION_REFUSED, NO_CLIENT = "the registration is refused", "the registrati
 CLIENT_REJECTED = "the client is rejected"
 METADATA_GONE, DISCOVERY_GONE = "the metadata are gone", "the discovery document is gone"
 EXPIRED, REFUSED = "the access token has expired", "a fresh access token is refused"
-NO_MCP = "the agent is no client of MCP"
 # Rule AGENT-15 fails an agent that makes this many calls with one refused token.
 MOST_WITH_ONE_TOKEN = 20
 # Faults that last for the whole first run of an install.
@@ -68,8 +67,7 @@ FAULTS: Mapping[str, tuple[Endpoint, Answer]] = {
 # The specification does not define these members of the gateway's document; some gateways leave them out.
 UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supported", "scopes_supported")
 # Faults in a later run, in which a token has expired and the install has stored data. Those in the documents
-# come first: an agent that stores several documents may use the first. Without a document, some SDKs take the
-# service for the authorization server, or use paths of an older revision of MCP.
+# come first, because an agent may store them. Without one, some SDKs use paths of an older revision of MCP.
 LATER = (
     METADATA_GONE,
     DISCOVERY_GONE,
@@ -242,11 +240,6 @@ def tool_calls_refused(agents: Agents) -> Install:
         service.refuses_next = 0
 
     return agents.scene("tool calls refused", play)
-
-
-def is_mcp(run: Run) -> bool:
-    """True if the agent called a tool over MCP."""
-    return any(calls_a_tool(each.call) for each in run.calls(Endpoint.OPERATION, party=SERVICE))
 
 
 def refused_calls(heard: Iterable[ReceivedRequest]) -> Counter[str]:

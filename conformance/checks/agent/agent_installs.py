@@ -13,6 +13,7 @@ from gateproof.conformance.checks.agent._interrupted_runs import (
     not_cut_off,
     not_killed,
 )
+from gateproof.conformance.checks.agent._mcp_clients import is_mcp
 from gateproof.conformance.checks.agent._shared_runs import (
     NO_JSON_FOR_TOKENS,
     NO_TOKEN,
@@ -27,7 +28,6 @@ from gateproof.conformance.checks.agent._shared_runs import (
     all_tokens_refused,
     fault_sequence,
     forbidden_by_scope,
-    is_mcp,
     pending_runs,
     recovered,
     refresh_runs,

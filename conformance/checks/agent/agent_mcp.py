@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gateproof.conformance.checks.agent._mcp_clients import NO_MCP, is_mcp
 from gateproof.conformance.checks.agent._other_parties import came_to_the_service, token_goes_nowhere_else
-from gateproof.conformance.checks.agent._shared_runs import NO_MCP, is_mcp
 from gateproof.conformance.kit.agent.agent import Agents, require_all_in_time, require_done
 from gateproof.conformance.kit.agent.launch import MOST_AUTHORIZATIONS, Run
 from gateproof.conformance.kit.agent.world import ATTACKER, GATEWAY, SERVICE, ReceivedRequest

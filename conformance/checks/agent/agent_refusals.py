@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from gateproof.conformance.checks.agent._mcp_clients import NO_MCP, is_mcp
 from gateproof.conformance.checks.agent._shared_runs import (
     CLIENT_REJECTED,
     FAULTS,
     MOST_WITH_ONE_TOKEN,
-    NO_MCP,
     SERVICE_FORBIDS,
     all_tokens_refused,
     forbidden_by_scope,
     forbidden_in_other_words,
-    is_mcp,
     pending_runs,
     recovered,
     refused_calls,
