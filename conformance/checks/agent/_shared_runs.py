@@ -69,9 +69,9 @@ UNSHOWN = ("token_endpoint_auth_methods_supported", "code_challenge_methods_supp
 # Faults in a later run, in which a token has expired and the install has stored data. Those in the documents
 # come first, because an agent may store them. Without one, some SDKs use paths of an older revision of MCP.
 LATER = (
+    "discovery names no token endpoint",
     METADATA_GONE,
     DISCOVERY_GONE,
-    "discovery names no token endpoint",
     TOKEN_ENDPOINT_FAILS,
     NO_TOKEN,
     SERVICE_FAILS_LATE,
