@@ -99,6 +99,7 @@ def refreshes_at_two_resources_at_once_keep_both_tokens(world: World, races: Rac
             (grant_at(world, agent, place.resource, place.user), place.proxy_token()) for place in places
         ]
         first = [world.backend.require_redeemed(*turn) for turn in turns]
+        asked = [len(place.asked("refresh_token")) for place in places]
         let_expire(world)
         hold = {"outcome": "hold", "gate": world.unique(), "parties": len(places), "seconds": RACE_HOLD_S}
         for place in places:
@@ -114,6 +115,10 @@ def refreshes_at_two_resources_at_once_keep_both_tokens(world: World, races: Rac
                 exchange=answer,
             )
             place.short_lived(rotate_refresh_tokens=True)
+        if any(
+            len(place.asked("refresh_token")) == before for place, before in zip(places, asked, strict=True)
+        ):
+            raise LeftOut("the redemptions at once did not make the gateway refresh both merchant tokens")
         let_expire(world)
         for place, turn, *seen in zip(places, turns, first, answers, strict=True):
             _works_at_the_next_expiry(place, *turn, seen)
